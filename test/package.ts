@@ -159,6 +159,7 @@ const FILES = {
   'esm.mjs': IMPORTS + PROGRAM,
   'commonjs.cjs': REQUIRES + PROGRAM,
   'both.mjs': BOTH,
+  'wrong.mjs': `import { crudRouter } from 'sequelize-crud-router'\ncrudRouter('Player', { operation: 3 })\n`,
   'typed.ts': TYPED,
   'module.ts': ownTest('module.sqlite'),
   'module.mts': ownTest('module.sqlite'),
@@ -233,6 +234,12 @@ test('the tarball holds programs, declarations, the README, a page for agents an
 
 test("what is imported and what is required are one and the same: they share every export and know each other's resources", async (t) => {
   t.deepEqual(await node(folder(5), 'both.mjs'), { status: 0, stdout: 'true true true 2\n', stderr: '' })
+})
+
+test('a wrong option ends a program with the name of the error, although names in the package are shortened', async (t) => {
+  const { status, stderr } = await node(folder(5), 'wrong.mjs')
+  t.is(status, 1)
+  t.regex(stderr, /^CrudConfigError: The first argument must be a Sequelize model class/m)
 })
 
 for (const version of VERSIONS) {

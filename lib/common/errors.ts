@@ -44,16 +44,16 @@ export class CrudConfigError extends TypeError {
     this.code = code
     this.problems = problems ?? [{ code, message: this.message }]
   }
+}
 
-  /** Combines several errors into one. */
-  static of(errors: readonly [CrudConfigError, ...CrudConfigError[]]): CrudConfigError {
-    const message = errors.map((error) => error.message).join('\n')
-    return new CrudConfigError(
-      errors[0].code,
-      message,
-      errors.flatMap(({ problems }) => problems),
-    )
-  }
+/**
+ * Combines several errors into one. It is not a member of the class: the bundler shortens the name of a class that
+ * refers to itself, and Node prints this name.
+ */
+export function combineConfigErrors(errors: readonly [CrudConfigError, ...CrudConfigError[]]): CrudConfigError {
+  const message = errors.map((error) => error.message).join('\n')
+  const problems = errors.flatMap((error) => error.problems)
+  return new CrudConfigError(errors[0].code, message, problems)
 }
 
 /** The query parameters that may have a syntax error. */

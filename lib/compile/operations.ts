@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { OperationName, Resource } from '../../types/resource.js'
-import { CrudConfigError } from '../common/errors.js'
+import { CrudConfigError, combineConfigErrors } from '../common/errors.js'
 import { createUnknownNameError, listValid } from '../config/suggest.js'
 import { Operations, type OperationTable } from '../operations.js'
 
@@ -35,7 +35,7 @@ export function resolveOperations(
     .filter((each) => findName(each) === undefined)
     .map((each) => createUnknownOperationError(model, each, names))
   const [first, ...others] = unknown
-  if (first !== undefined) throw CrudConfigError.of([first, ...others])
+  if (first !== undefined) throw combineConfigErrors([first, ...others])
   const named = new Set(given.map(findName))
   if (named.has('upsert') && !canUpsert) {
     const message = `${model}: the operation upsert needs a key that clients choose, or a unique index over fields that can be filtered.`

@@ -281,10 +281,28 @@ const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
   ['getpolicy', ['getByIdPolicy', 'getListPolicy']],
   ['listpolicy', ['getListPolicy']],
   ['writepolicy', ['createPolicy', 'updatePolicy', 'deletePolicy']],
+  ['policy', ['authorizePolicy']],
+  ['auth', ['identity', 'authorizePolicy']],
+  ['middleware', ['use']],
+  ['where', ['scope']],
+  ['include', ['relations', 'flatten']],
+  ['attributes', ['fields']],
+  ['exclude', ['fields']],
+  ['hidden', ['exclude', 'fields']],
+  ['readonly', ['exclude', 'operations']],
+  ['paranoid', ['softDelete']],
+  ['version', ['rowVersion', 'concurrency']],
+  ['versions', ['concurrency']],
+  ['limit', ['pageSize']],
+  // Hooks of Sequelize.
+  ['beforedestroy', ['beforeDelete']],
+  ['afterdestroy', ['afterDelete']],
+  ['beforesave', ['beforeCreate', 'beforeUpdate']],
+  ['aftersave', ['afterCreate', 'afterUpdate']],
 ])
 
 /** Options whose members are often written at the top level. */
-const GROUPS = ['query', 'limits', 'export']
+const GROUPS = ['query', 'limits', 'export', 'push']
 
 function suggestOptions(name: string, shape: OptionShape): readonly string[] {
   const known = (ALIASES.get(name.toLowerCase()) ?? []).filter((alias) => Object.hasOwn(shape, alias))

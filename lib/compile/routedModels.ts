@@ -1,6 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { CrudDefaults, CrudOptions } from '../../types/options.js'
-import { CrudConfigError } from '../common/errors.js'
+import { CrudConfigError, combineConfigErrors } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 import { createInheritedError, findInheritedMember } from '../config/inherited.js'
 import type { ConfigProblems } from '../config/problems.js'
@@ -69,7 +69,7 @@ function readRoutedOptions(given: unknown): RoutedOptions {
       : [new CrudConfigError('INVALID_OPTION', `routers: the options of "${name}" must be an object or false.`)],
   )
   const [first, ...others] = wrong
-  if (first !== undefined) throw CrudConfigError.of([first, ...others])
+  if (first !== undefined) throw combineConfigErrors([first, ...others])
   return given as RoutedOptions
 }
 

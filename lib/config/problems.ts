@@ -1,4 +1,4 @@
-import { CrudConfigError } from '../common/errors.js'
+import { CrudConfigError, combineConfigErrors } from '../common/errors.js'
 
 /** Collects all errors in the options of one mount. */
 export class ConfigProblems {
@@ -27,6 +27,6 @@ export class ConfigProblems {
    */
   throwIfAny(): void {
     const [first, ...others] = this.#errors
-    if (first !== undefined) throw others.length === 0 ? first : CrudConfigError.of([first, ...others])
+    if (first !== undefined) throw others.length === 0 ? first : combineConfigErrors([first, ...others])
   }
 }

@@ -263,6 +263,18 @@ const ROWS: readonly Row[] = [
       ['getPolicy', '"getByIdPolicy" or "getListPolicy"'],
       ['pageSize', '"query.pageSize"'],
       ['bodySize', '"limits.bodySize"'],
+      ['io', '"push.io"'],
+      ['policy', '"authorizePolicy"'],
+      ['auth', '"identity" or "authorizePolicy"'],
+      ['middleware', '"use"'],
+      ['where', '"scope"'],
+      ['include', '"relations" or "flatten"'],
+      ['attributes', '"fields"'],
+      ['exclude', '"fields"'],
+      ['hidden', '"fields"'],
+      ['readOnly', '"operations"'],
+      ['paranoid', '"softDelete"'],
+      ['version', '"concurrency"'],
     ] as const
   ).map(
     ([name, meant]) =>
@@ -790,6 +802,25 @@ const OTHERS: readonly Row[] = [
 ]
 
 type Mount = (model: ModelStatic<Model>, options?: CrudOptions) => unknown
+
+test('a member that other packages call otherwise gets the name that it has here', (t) => {
+  const noop = (): null => null
+  const rows = [
+    ['fields.name', { fields: { name: { hidden: true } } }, 'hidden', '"exclude"'],
+    ['fields.name', { fields: { name: { readOnly: true } } }, 'readOnly', '"exclude"'],
+    ['concurrency', { concurrency: { version: 'revision' } }, 'version', '"rowVersion"'],
+    ['query', { query: { limit: 5 } }, 'limit', '"pageSize"'],
+    ['hooks', { hooks: { beforeDestroy: noop } }, 'beforeDestroy', '"beforeDelete"'],
+    ['hooks', { hooks: { afterDestroy: noop } }, 'afterDestroy', '"afterDelete"'],
+    ['hooks', { hooks: { beforeSave: noop } }, 'beforeSave', '"beforeCreate" or "beforeUpdate"'],
+    ['hooks', { hooks: { afterSave: noop } }, 'afterSave', '"afterCreate" or "afterUpdate"'],
+  ] as const
+  for (const [place, options, name, meant] of rows) {
+    const error = t.throws(() => crudRouter(Player, options as CrudOptions), { code: 'UNKNOWN_OPTION' })
+    const expected = `Player: ${place}: the option "${name}" does not exist. Did you mean ${meant}? Valid: `
+    t.true(error?.message.startsWith(expected), error?.message)
+  }
+})
 
 for (const [what, model, options, code, message] of [...ROWS, ...kinds, ...OTHERS]) {
   test(`${what} is ${code} while mounting, by every way to mount`, (t) => {
