@@ -97,7 +97,10 @@ export class WriteTimer {
 }
 
 function timeoutError(): Error {
-  return new Error('The write did not end within the time limit (limits.writeTime).')
+  return new Error(
+    'The write did not end within the time limit (limits.writeTime). A query of a hook or an action may have waited for ' +
+      'the write itself: pass { transaction } to each query.',
+  )
 }
 
 /** Returns the Problem for a write that exceeded the timeout. */

@@ -122,7 +122,7 @@ for (const [what, hooks, send] of WRITES) {
       for (const answer of answers) assertTooLate(t, answer, what)
       t.deepEqual(await server.rows(), before)
       t.is(server.heard.length, 2)
-      t.regex(String(Reflect.get(Object(server.heard[0]), 'cause')), /limits\.writeTime/)
+      t.regex(String(Reflect.get(Object(server.heard[0]), 'cause')), /limits\.writeTime.*pass \{ transaction \}/)
       await assertWell(t, server)
     })
   }
