@@ -15,6 +15,7 @@ import {
 import { attributesOf } from './attributes.js'
 import { createCountField, isCountNameTaken } from './countField.js'
 import { createFields } from './fields.js'
+import { createLateForeignKeyWarning } from './lateForeignKeys.js'
 import { cacheUntilMount, resourcesOver, resourcesOverVariants } from './mounted.js'
 import { type Naming, relatedNamingOf } from './naming.js'
 import { createJoinModelResourceGetter, createRelatedResourceGetter } from './relatedResource.js'
@@ -38,7 +39,9 @@ interface RelationSource {
 export function createRelations(source: RelationSource): () => ReadonlyMap<string, Relation> {
   const { model, options } = source
   const warned = new Set<string>()
+  const warnOfLateForeignKeys = createLateForeignKeyWarning(model)
   return cacheUntilMount(() => {
+    warnOfLateForeignKeys()
     for (const name of openAssociationsOf(options)) if (!warned.has(name) && warnIfClosed(model, name)) warned.add(name)
     const relations = new Map<string, Relation>()
     for (const [name, association] of Object.entries(model.associations)) {
