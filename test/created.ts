@@ -56,8 +56,13 @@ for (const { language, login, live } of COMBINATIONS) {
 
   test.serial(`an application with ${options.join(' ')} compiles, passes its test, starts and ends`, async (t) => {
     t.timeout(120_000)
-    const { status, stderr } = await applications.create(name, ...options)
+    const { status, stdout, stderr } = await applications.create(name, ...options)
     t.is(status, 0, stderr)
+    const next = "curl 'localhost:3000/api/tasks'"
+    const last = login
+      ? `Then get a token, as README.md describes, and send it: ${next} -H "Authorization: Bearer $TOKEN"\n`
+      : `Then: ${next}\n`
+    t.true(stdout.endsWith(`\n\n${last}`), stdout)
     const folder = join(applications.folder, name)
     t.true((await filesIn(folder)).length <= 10)
     const { scripts } = await manifestOf(folder)

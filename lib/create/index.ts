@@ -61,5 +61,9 @@ function printNextSteps(choices: Choices, { install }: CreateArguments, { models
   if (folder !== '.') console.log(`  cd ${folder}`)
   if (!install) console.log(`  ${manager} install`)
   if (choices.from === null && choices.database !== 'sqlite') console.log('  docker compose up -d')
-  console.log(`  ${manager} start\n\nThen: curl 'localhost:3000${path}'`)
+  const request = `curl 'localhost:3000${path}'`
+  const then = choices.login
+    ? `Then get a token, as README.md describes, and send it: ${request} -H "Authorization: Bearer $TOKEN"`
+    : `Then: ${request}`
+  console.log(`  ${manager} start\n\n${then}`)
 }

@@ -32,6 +32,9 @@ interface SupportedTable {
 
 type Settings = Pick<Choices, 'database' | 'language'>
 
+/** The table in which the option `idempotency` stores replies. A resource over the table would show them to all callers. */
+const REPLIES = 'crud_idempotency_keys'
+
 export function writeModels(schema: Schema, settings: Settings, grammar: Grammar): WrittenModels {
   const notes: string[] = []
   const supported = schema.tables.flatMap((table) => findSupportedTables(table, settings, notes))
@@ -62,6 +65,10 @@ function findSupportedTables(table: Table, { database }: Settings, notes: string
   const quote = database === 'postgres' ? '"' : '`'
   if (table.name.includes(quote)) {
     notes.push(`The table ${table.name} is left out: Sequelize does not support the quote in its name.`)
+    return []
+  }
+  if (table.name === REPLIES) {
+    notes.push(`The table ${table.name} is left out: it has the replies that the option idempotency stores.`)
     return []
   }
   for (const column of table.columns) {

@@ -116,6 +116,8 @@ export function oddities(database: DatabaseName): readonly string[] {
     // A many-to-many relation of a table with itself.
     `CREATE TABLE ${q('friends')} (${q('person_id')} INT NOT NULL, ${q('friend_id')} INT NOT NULL, ${q('since')} DATE,
       PRIMARY KEY (${q('person_id')}, ${q('friend_id')}), ${key(['person_id'], 'people', ['id'])}, ${key(['friend_id'], 'people', ['id'])})`,
+    // The stored replies of an application that this package serves already.
+    `CREATE TABLE crud_idempotency_keys (id VARCHAR(64) PRIMARY KEY, fingerprint VARCHAR(64) NOT NULL, reply TEXT)`,
     // At most one passport per person.
     `CREATE TABLE ${q('passports')} (${q('person_id')} INT PRIMARY KEY, ${q('id')} VARCHAR(20), ${key(['person_id'], 'people', ['id'])})`,
     `CREATE TABLE ${q(HOSTILE.table)} (${q('id')} ${id}, ${q(HOSTILE.column)} INT${comment}, ${q(HOSTILE.unnameable)} INT, ${q('größe')} INT, ${q('GROSSE')} INT, ${q('dates')} DATE)`,
