@@ -16,14 +16,16 @@ export const authenticated: Policy = (context) => {
 }
 
 /** Allows callers with the role. */
-export function hasRole(role: string): Policy {
-  assertName('hasRole', role)
+export function hasRole(role: string): Policy
+export function hasRole(role: string, other?: unknown): Policy {
+  assertName('hasRole', role, other)
   return ({ identity }) => isTrue(identity?.roles.has(role))
 }
 
 /** Allows callers with the permission. A role of that name does not count. */
-export function hasPermission(permission: string): Policy {
-  assertName('hasPermission', permission)
+export function hasPermission(permission: string): Policy
+export function hasPermission(permission: string, other?: unknown): Policy {
+  assertName('hasPermission', permission, other)
   return ({ identity }) => isTrue(identity?.permissions.has(permission))
 }
 
@@ -49,8 +51,12 @@ export function allOf(...policies: readonly Policy[]): Policy {
  * Allows callers that the policy denies. If the policy returns neither true nor false, the policy and its negation both
  * deny.
  */
-export function not(policy: Policy): Policy {
+export function not(policy: Policy): Policy
+export function not(policy: Policy, other?: unknown): Policy {
   assertPolicies('not', [policy])
+  // Without this error, JavaScript would ignore the other policy and admit its callers.
+  if (typeof other === 'function')
+    throw new TypeError('not: only one policy is allowed. For several policies write not(anyOf(policy, other))')
   return async (context) => {
     const answer: unknown = await policy(context)
     ignoreRejections(answer)
@@ -58,7 +64,12 @@ export function not(policy: Policy): Policy {
   }
 }
 
-function assertName(where: string, name: string): void {
+/** Checks the arguments of a policy by name. `names.map(hasRole)` passes numbers as the second argument. */
+function assertName(where: string, name: string, other: unknown): void {
+  if (Array.isArray(name) || typeof other === 'string')
+    throw new TypeError(
+      `${where}: only one name is allowed. For several names write anyOf(${where}('one'), ${where}('other'))`,
+    )
   if (typeof name !== 'string' || name === '')
     throw new TypeError(`${where}: the first argument must be a non-empty string`)
 }

@@ -118,6 +118,25 @@ test('combinators refuse, when they are made, what would admit or deny everybody
   t.throws(() => hasPermission(''), { instanceOf: TypeError, message: /hasPermission/ })
 })
 
+test('a policy of one name or one policy refuses several, instead of ignoring all but the first', async (t) => {
+  const several: readonly (readonly [
+    policy: (...given: never[]) => Policy,
+    given: readonly unknown[],
+    remedy: RegExp,
+  ])[] = [
+    [hasRole, ['admin', 'editor'], /^hasRole: only one name .* anyOf\(hasRole\('one'\), hasRole\('other'\)\)$/],
+    [hasRole, [['admin', 'editor']], /^hasRole: only one name/],
+    [hasPermission, ['read', 'write'], /^hasPermission: only one name .* anyOf\(hasPermission\('one'\)/],
+    [not, [hasRole('banned'), hasRole('suspended')], /^not: only one policy .* not\(anyOf\(policy, other\)\)$/],
+  ]
+  for (const [policy, given, message] of several) {
+    t.throws(() => Reflect.apply(policy, undefined, given), { instanceOf: TypeError, message })
+  }
+  const editors = anyOf(...['admin', 'editor'].map(hasRole))
+  t.true(await editors(someone(['editor'])))
+  t.true(await allOf(...[no, hasRole('banned')].map(not))(someone()))
+})
+
 test('authenticated that is called says that it is the policy itself', (t) => {
   t.throws(() => Reflect.apply(authenticated, undefined, []), {
     instanceOf: CrudConfigError,
