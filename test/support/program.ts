@@ -28,7 +28,8 @@ export interface Program {
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | string>
 }
 
-const START_TIMEOUT = 30_000
+/** A program starts in a second, and in half a minute on a machine that ten runs of tests share. */
+const START_TIMEOUT = 60_000
 
 /** Starts a Node.js program, without the Node.js options of this test run. */
 export function start(
