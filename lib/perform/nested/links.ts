@@ -31,6 +31,7 @@ import { findOutOfScope, outOfScopeProblem } from '../scoped/scopeChecks.js'
 import { noteStateBefore } from '../scoped/trackedRecords.js'
 import { type StatementContext, storeInSameTransaction } from '../store.js'
 import { markRaced } from '../transaction.js'
+import { lockUniqueValues } from '../uniqueLocks.js'
 import { contentionProblem } from '../writeTimeout.js'
 import { type Diff, executePlanned, limitPlan, type PendingWrite, type WorkWriter } from './diff.js'
 import { collectBodyKeyErrors, isEqualToStored } from './equality.js'
@@ -79,6 +80,7 @@ export async function executeLinkChange(
     throw internalError(`a request to link records to ${work.resource.name} contains no links`)
   const row = await lockParentKey(store, work, linkChange)
   const [value] = row
+  if (!isSerialized(linkChange)) await lockLinks(store, linkChange, value)
   const relinking = await planLinkDiff(store, linkChange, value, linkChange.groups[0] ?? [])
   refuse('validation', { ...linkChange.errors, ...relinking.errors })
   const parts: WrittenPart[] = []
@@ -86,6 +88,22 @@ export async function executeLinkChange(
   if (linkChange.mode === 'remove' && remaining > 0) throw problem('not-found')
   const links = { linked: relinking.linkedCount, unlinked }
   return { work, outcome: { kind: 'record', row }, nested: [], parts, linkCounts: links }
+}
+
+/** Locks the links of a parent that is not locked, because other requests may add them in another order. */
+async function lockLinks(
+  store: StatementContext,
+  { joinModelResource, binding, key, groups }: LinkChange,
+  value: unknown,
+): Promise<void> {
+  const pairs = (groups[0] ?? []).map(
+    (target) =>
+      new Map([
+        [binding.key.name, value],
+        [key.name, target.key],
+      ]),
+  )
+  await lockUniqueValues(storeInSameTransaction(store, joinModelResource), pairs)
 }
 
 /**

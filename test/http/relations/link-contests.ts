@@ -137,6 +137,25 @@ test('who is outrun time and again is linked in the end, or the answer is 503', 
 
 // On SQLite nobody else can write before the request has ended.
 if (stage.name !== 'sqlite') {
+  test('requests that add the same links in opposite orders wait for each other', async (t) => {
+    before = () => wait(50)
+    const answers = await Promise.all(
+      [
+        [1, 2],
+        [2, 1],
+        [1, 2],
+      ].map((json) => stage.send('POST', '/api/posts/1/seats', { json })),
+    )
+    t.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200],
+    )
+    t.deepEqual(answers.map(({ body }) => body.linked).sort(), [0, 0, 2])
+    t.is((await seats()).length, 2)
+    // MariaDB and MySQL detect a deadlock at once, and PostgreSQL only after a second.
+    if (stage.name === 'postgres') t.is(calls, 2)
+  })
+
   test('the row of whoever was faster is found, and has what the body says of it', async (t) => {
     for (const [method, path, json, body] of [
       ['PUT', '/api/posts/1/seats/1', { place: 9 }, undefined],
