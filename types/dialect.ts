@@ -17,10 +17,11 @@ export interface TextComparison {
   readonly write: (column: string, operands: readonly string[]) => string
 }
 
-export type Comparison = (column: string, operands: readonly string[]) => string
+/** The condition for a column and the placeholders of its operands. */
+export type ComparisonSql = (column: string, operands: readonly string[]) => string
 
 /** Comparisons by operator. Every operator has an entry, so the compiler reports dialects without one. */
-export type Comparisons = Readonly<Record<ValueOperator, Comparison>>
+export type Comparisons = Readonly<Record<ValueOperator, ComparisonSql>>
 export type TextComparisons = Readonly<Record<PositiveOperator, (how: TextTraits) => TextComparison>>
 
 /** The SQL that groups by a column. */

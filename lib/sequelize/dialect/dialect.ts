@@ -1,5 +1,5 @@
 import type {
-  Comparison,
+  ComparisonSql,
   Comparisons,
   Dialect,
   OrderKeys,
@@ -92,7 +92,7 @@ export function keepText(text: string): string {
   return text
 }
 
-function comparisonBy(symbol: string): Comparison {
+function comparisonBy(symbol: string): ComparisonSql {
   return (column, [operand = '']) => `${column} ${symbol} ${operand}`
 }
 
