@@ -112,47 +112,47 @@ export interface CallTarget extends TracedTarget {
 
 /** Sends the reply of `work`, or 503 if the resource is closed. Publishes the request on the diagnostics channels. */
 export function serve(
-  place: CallTarget,
+  target: CallTarget,
   call: Call,
-  outlet: ResponseWriter,
-  work: (watched: TracedRequest | null) => Promise<Reply>,
+  response: ResponseWriter,
+  work: (trace: TracedRequest | null) => Promise<Reply>,
 ): Promise<void> {
-  const { resource } = place
+  const { resource } = target
   setResourceHeaders(resource, call)
-  const from = { isRead: place.isRead, isPrimaryPreferred: isPrimaryPreferred(call.headers.prefer) }
+  const readTarget = { isRead: target.isRead, isPrimaryPreferred: isPrimaryPreferred(call.headers.prefer) }
   const shutdown = shutdownStateOf(resource)
   const { serverTiming } = resource
   const isTimed = typeof serverTiming === 'boolean' ? serverTiming : hasServerTiming(resource, serverTiming, call)
-  const serveCall = async (watched: TracedRequest | null): Promise<void> => {
+  const serveCall = async (trace: TracedRequest | null): Promise<void> => {
     if (shutdown.isClosed) {
-      const away = closedProblem()
-      watched?.noteError(away)
-      outlet.rejectClosed(away)
+      const closed = closedProblem()
+      trace?.noteError(closed)
+      response.rejectClosed(closed)
       return
     }
     const requests = shutdown.begin()
     let isTimingDue = isTimed
     const sendTiming = (): void => {
       isTimingDue = false
-      if (watched !== null) call.addHeaders({ 'Server-Timing': watched.serverTiming() })
+      if (trace !== null) call.addHeaders({ 'Server-Timing': trace.serverTiming() })
     }
     try {
-      const reply = addReadTargetHeaders(resource, from, await work(watched))
+      const reply = addReadTargetHeaders(resource, readTarget, await work(trace))
       if (isTimingDue) sendTiming()
-      if (reply.content.kind === 'export') shutdown.addStream(outlet)
-      if (shutdown.isClosed) outlet.closeConnection()
-      await outlet.reply(watched === null ? reply : watched.countRecords(reply))
+      if (reply.content.kind === 'export') shutdown.addStream(response)
+      if (shutdown.isClosed) response.closeConnection()
+      await response.reply(trace === null ? reply : trace.countRecords(reply))
     } catch (error) {
-      watched?.noteError(error)
+      trace?.noteError(error)
       if (isTimingDue) sendTiming()
-      if (shutdown.isClosed) outlet.closeConnection()
-      outlet.sendError(error)
+      if (shutdown.isClosed) response.closeConnection()
+      response.sendError(error)
     } finally {
       requests.end()
     }
   }
-  return withReadTarget(resource, call.request, from, () =>
-    isTimed || isTraced() ? traceRequest(place, call, outlet, serveCall) : serveCall(null),
+  return withReadTarget(resource, call.request, readTarget, () =>
+    isTimed || isTraced() ? traceRequest(target, call, response, serveCall) : serveCall(null),
   )
 }
 

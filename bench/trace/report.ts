@@ -13,7 +13,7 @@ export const SQL_WRITERS: readonly string[] = [
   'perform/joins.ts',
   'perform/keysetPredicate.ts',
   'perform/presentTables.ts',
-  'perform/statement/',
+  'perform/sql/',
   'perform/tableContext.ts',
   'perform/where.ts',
   'sequelize/dialect/',

@@ -97,8 +97,11 @@ export function createHandler<M extends Model, const O extends OptionsWithComput
       if (signal?.aborted) disconnect()
       signal?.addEventListener('abort', disconnect, { once: true })
       out.once('close', () => signal?.removeEventListener('abort', disconnect))
-      const outlet = new CallResponse(call, out, readPlainJsonSettings, { onError: resource.onError, formats: FORMATS })
-      await Promise.race([out.headersReady, handle(call, outlet)])
+      const response = new CallResponse(call, out, readPlainJsonSettings, {
+        onError: resource.onError,
+        formats: FORMATS,
+      })
+      await Promise.race([out.headersReady, handle(call, response)])
       return { status: out.statusCode, headers: out.headers(), body: out }
     },
   })

@@ -43,7 +43,7 @@ const handleDisabled: RequestHandler = (_req, res) => respondProblem(res, proble
 type OperationRow = readonly [name: OperationName, row: Operation]
 
 /** Handles a call whose path and parameters are already matched. */
-export type CallHandler = (call: Call, outlet: ResponseWriter) => unknown
+export type CallHandler = (call: Call, response: ResponseWriter) => unknown
 
 /** Creates the handler of one operation, and of the operations with an equal method and path. */
 function createOperationHandler(resource: Resource, own: OperationRow, formats: readonly Format[]): RequestHandler {
@@ -63,19 +63,19 @@ export function toRequestHandler(resource: Resource, formats: readonly Format[],
 export function createCallHandler(resource: Resource, own: OperationRow, formats: readonly Format[]): CallHandler {
   const selectOperation = createOperationSelector(resource, own, formats)
   const isQueried = own[1].queried && SUPPORTS_QUERY
-  const handleCall: CallHandler = (call, outlet) => {
+  const handleCall: CallHandler = (call, response) => {
     const operation = selectOperation(call)
-    const place = { resource, relation: null, operation, isRead: resource.operationTable[operation].hook === null }
-    return serve(place, call, outlet, () => handle(resource, operation, call))
+    const target = { resource, relation: null, operation, isRead: resource.operationTable[operation].hook === null }
+    return serve(target, call, response, () => handle(resource, operation, call))
   }
   if (!isQueried) return handleCall
-  return (call, outlet) => {
+  return (call, response) => {
     call.addHeaders({ 'Accept-Query': ACCEPT_QUERY })
-    if (!isQueryMethod(call)) return handleCall(call, outlet)
+    if (!isQueryMethod(call)) return handleCall(call, response)
     // The parameters in a QUERY body determine the operation, and thereby the policy.
     return readQueryBody(resource, call).then(
-      () => handleCall(call, outlet),
-      (error: unknown) => outlet.sendError(error),
+      () => handleCall(call, response),
+      (error: unknown) => response.sendError(error),
     )
   }
 }
@@ -83,8 +83,8 @@ export function createCallHandler(resource: Resource, own: OperationRow, formats
 /** Creates the handler of an action's calls. */
 export function createActionCallHandler(resource: Resource, action: Action): CallHandler {
   const { name, operation, method } = action
-  const place = { resource, relation: null, operation, action: name, isRead: method === 'get' }
-  return (call, outlet) => serve(place, call, outlet, () => handle(resource, operation, call, { action }))
+  const target = { resource, relation: null, operation, action: name, isRead: method === 'get' }
+  return (call, response) => serve(target, call, response, () => handle(resource, operation, call, { action }))
 }
 
 /**
@@ -92,12 +92,12 @@ export function createActionCallHandler(resource: Resource, action: Action): Cal
  * get 405.
  */
 export function createMethodNotAllowedHandler(resource: Resource, methods: readonly PathMethod[]): CallHandler {
-  return (call, outlet) => {
+  return (call, response) => {
     setResourceHeaders(resource, call)
     try {
-      return outlet.reply(optionsReply(call, methods))
+      return response.reply(optionsReply(call, methods))
     } catch (error) {
-      return outlet.sendError(error)
+      return response.sendError(error)
     }
   }
 }

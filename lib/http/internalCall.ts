@@ -54,7 +54,7 @@ export interface InternalCall {
 export async function callRoute(
   resource: Resource,
   message: InternalCall,
-  answer: (call: Call, outlet: ResponseWriter) => Promise<unknown>,
+  answer: (call: Call, response: ResponseWriter) => Promise<unknown>,
 ): Promise<Reply> {
   const request = createRequest(message)
   const res = new ServerResponse<Request>(request) as Response
@@ -63,7 +63,7 @@ export async function callRoute(
   defineProperties(request, { res })
   const text = captureBody(res, request)
   const call = new HostCall(request, res, [])
-  const outlet = new CallResponse(call, res, readExpressJsonSettings, {
+  const response = new CallResponse(call, res, readExpressJsonSettings, {
     onError: resource.onError,
     formats: FORMATS,
     isInternal: true,
@@ -71,7 +71,7 @@ export async function callRoute(
   await new Promise<void>((resolve, reject) => {
     res.once('finish', resolve)
     res.once('close', () => reject(new Error('the response was closed before its end')))
-    combineHandlers([...leadingHandlersOf(resource), () => answer(call, outlet)])(request, res, (error?: unknown) => {
+    combineHandlers([...leadingHandlersOf(resource), () => answer(call, response)])(request, res, (error?: unknown) => {
       const isUnhandled = error === undefined || error === null || error === 'route' || error === 'router'
       reject(isUnhandled ? problem('not-found') : error)
     })

@@ -40,8 +40,8 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY'])
 /** Handles calls of all methods below a relation of a record. */
 export function createNestedCallHandler(place: NestedPath, formats: readonly Format[]): CallHandler {
   const { resource, relation } = place
-  return (call, outlet) =>
-    serve({ resource, relation, operation: null, isRead: READS.has(call.method) }, call, outlet, (watched) =>
-      handleNested(place, call, { isFile: () => isFileRequested(formats, call), watched }),
+  return (call, response) =>
+    serve({ resource, relation, operation: null, isRead: READS.has(call.method) }, call, response, (trace) =>
+      handleNested(place, call, { isFile: () => isFileRequested(formats, call), trace }),
     )
 }

@@ -79,8 +79,8 @@ export function callOperation(
       headers: requestHeaders(resource, version),
       body: values,
     },
-    (call, outlet) =>
-      serve({ resource, relation: null, operation, isRead }, call, outlet, () =>
+    (call, response) =>
+      serve({ resource, relation: null, operation, isRead }, call, response, () =>
         handle(resource, operation, call, { identify, limitIntent }),
       ),
   )
@@ -121,8 +121,8 @@ export function callAction(context: ToolContext, action: Action, given: Argument
       headers: requestHeaders(resource, version),
       body: isRead || action.input === null ? undefined : (input ?? {}),
     },
-    (call, outlet) =>
-      serve({ resource, relation: null, operation, action: name, isRead }, call, outlet, () =>
+    (call, response) =>
+      serve({ resource, relation: null, operation, action: name, isRead }, call, response, () =>
         handle(resource, operation, call, { identify, limitIntent, action }),
       ),
   )

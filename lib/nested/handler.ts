@@ -36,7 +36,7 @@ export interface NestedPath {
 export async function handleNested(
   { resource, relation: name, isItem }: NestedPath,
   call: Call,
-  { isFile, watched }: { readonly isFile: () => boolean; readonly watched: TracedRequest | null },
+  { isFile, trace }: { readonly isFile: () => boolean; readonly trace: TracedRequest | null },
 ): Promise<Reply> {
   const relation = resource.relations().get(name.toLowerCase())
   if (relation === undefined)
@@ -70,7 +70,7 @@ export async function handleNested(
     caller,
     operation: resolveOperation(route, target, call, isFile),
   })
-  watched?.setOperation(request.operation)
+  trace?.setOperation(request.operation)
   await admitAll(route, request)
   assertValidQueryBody(call)
   const { ownKey } = resource.behaviours

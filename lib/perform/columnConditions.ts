@@ -5,7 +5,7 @@ import type { WhereFragment } from '../sequelize/internals.js'
 import { literal, writeCondition } from '../sequelize/sql.js'
 import { compareColumn, joinAnd } from '../sequelize/whereTree.js'
 import { writeColumn } from './childSelect.js'
-import { encodeValue } from './statement/encode.js'
+import { encodeValue } from './sql/encode.js'
 import type { TableContext } from './tableContext.js'
 
 /** Returns the model that a column belongs to. */

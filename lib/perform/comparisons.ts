@@ -6,8 +6,8 @@ import { isArrayField, jsonMemberOf, storedFieldOf } from '../common/jsonMembers
 import { type Problem, problem } from '../common/problem.js'
 import { isValueOperator, type ValueOperator } from '../language/operators.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../sequelize/dialect/index.js'
-import { encodeCompared } from './statement/encode.js'
-import type { Operands } from './statement/operands.js'
+import { encodeCompared } from './sql/encode.js'
+import type { Operands } from './sql/operands.js'
 
 /**
  * Returns the operator of a comparison of values other than text.

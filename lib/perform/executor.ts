@@ -20,7 +20,7 @@ import type {
 import { isGetterOrVirtual } from '../common/columns.js'
 import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
 import type { RawRow } from '../sequelize/run.js'
-import type { KeyReading } from './statement/request.js'
+import type { KeyReading } from './sql/request.js'
 import type { StatementContext } from './store.js'
 
 export type Executor = 'statements' | 'instances'

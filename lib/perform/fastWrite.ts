@@ -20,7 +20,7 @@ import { problem } from '../common/problem.js'
 import { type EncodedRow, encodeRows, insertedFieldsOf, timestampValues } from './encodedRows.js'
 import { chooseWriteExecutor, isReturnable, type WritePlan } from './executor.js'
 import { validateAll } from './newRecords.js'
-import { readOne, readVisible } from './read.js'
+import { readRecord, readVisible } from './read.js'
 import {
   canReadRecord,
   findExisting,
@@ -154,7 +154,7 @@ async function insertAndFind(
 ): Promise<Row> {
   const { keys, fields } = store.resource
   const findByKey = (key: unknown): Promise<Row | null> =>
-    readOne(store, { where: matchKeys(keys, [key]), projection }, { transaction, unscoped: true })
+    readRecord(store, { where: matchKeys(keys, [key]), projection }, { transaction, unscoped: true })
   const given = encodeKey(
     keys,
     keys.map((key) => row[fields.indexOf(key)]),
@@ -257,7 +257,7 @@ async function deleteOne(store: StatementContext, plan: DeletePlan): Promise<Out
     return { kind: 'deleted', count, rows: [] }
   }
   return inTransaction(store, async (transaction) => {
-    const row = await readOne(store, { where, projection: report }, { transaction, lock: true })
+    const row = await readRecord(store, { where, projection: report }, { transaction, lock: true })
     const count = await deleteOrMarkRows(store, where, plan, transaction)
     if (count === 0) throw await racedWriteError(store, plan, transaction)
     return { kind: 'deleted', count, rows: row === null ? [] : [row] }
@@ -273,7 +273,7 @@ function deleteOneChecked(store: StatementContext, plan: DeletePlan, where: Pred
   const { report } = plan
   return inTransaction(store, async (transaction) => {
     if (!(await canReadRecord(store, plan, where, transaction))) throw await missedWriteError(store, plan, transaction)
-    const row = report === null ? null : await readOne(store, { where, projection: report }, { transaction })
+    const row = report === null ? null : await readRecord(store, { where, projection: report }, { transaction })
     await deleteOrMarkRows(store, where, plan, transaction)
     if (await canReadRecord(store, plan, plan.where, transaction))
       throw await missedWriteError(store, plan, transaction)

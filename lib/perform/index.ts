@@ -28,7 +28,7 @@ import { addAllErrors, attributionOf, errorsOfWorks, hasWorkErrors } from './nes
 import { executeWork } from './nested/execute.js'
 import { preauthorize } from './nested/preauthorize.js'
 import { assertNewKeys } from './newKeys.js'
-import { readOne, selectCount, selectGroups, selectKeysetPage, selectPage, selectSeekPage } from './read.js'
+import { readRecord, selectCount, selectGroups, selectKeysetPage, selectPage, selectSeekPage } from './read.js'
 import { performReplace } from './replace.js'
 import { reviveDeleted } from './revive.js'
 import { withLockedRecord, withLockedRecords } from './scoped/lock.js'
@@ -257,7 +257,7 @@ async function completeOutcome(store: StatementContext, plan: Plan, outcome: Out
 const PLAN_EXECUTIONS: Visitors<Plan, [store: StatementContext, work: Work], Promise<Outcome>> = {
   get: (plan, store) =>
     withKeySpelling(store, plan, async (one) => {
-      const row = await readOne(store, one)
+      const row = await readRecord(store, one)
       if (row === null) throw problem('not-found')
       return { kind: 'record', row }
     }),
@@ -335,7 +335,7 @@ async function updateTogether(
 
 /** Reads a written record from the primary. Returns null if the record is missing or hidden by the model. */
 export function readWrittenRecord(resource: Resource, where: Predicate, projection: Projection): Promise<Row | null> {
-  return readOne(storeOf(resource), { where, projection }, { isFromPrimary: true })
+  return readRecord(storeOf(resource), { where, projection }, { isFromPrimary: true })
 }
 
 /** Whether the model may hide records from reads. */

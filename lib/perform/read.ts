@@ -30,7 +30,7 @@ import { instanceReader } from './instances/read.js'
 import { type RowSource, readLargeColumnsSeparately } from './largeColumnReads.js'
 import { type NullPartition, partitionByNulls } from './nullPartitions.js'
 import { deriveTotal } from './pageTotal.js'
-import { columnValues } from './statement/row.js'
+import { columnValues } from './sql/row.js'
 import { statementReader } from './statements/read.js'
 import type { StatementContext } from './store.js'
 import { loadTraitsForRecord } from './tableTraits.js'
@@ -44,7 +44,7 @@ function readerOf(store: StatementContext, columns: readonly Column[]): RecordRe
 const DEFAULT_OPTIONS: ReadOptions = {}
 
 /** Reads one record. Returns null if no record meets the condition. */
-export function readOne(
+export function readRecord(
   store: StatementContext,
   plan: Pick<GetPlan, 'where' | 'projection'>,
   within: ReadOptions = DEFAULT_OPTIONS,

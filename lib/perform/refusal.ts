@@ -6,7 +6,7 @@ import { projectOwnFields } from '../common/columns.js'
 import { problem } from '../common/problem.js'
 import { chooseReadExecutor, isWrittenByInstances } from './executor.js'
 import { applyChanges, loadLocked } from './instances/load.js'
-import { readOne } from './read.js'
+import { readRecord } from './read.js'
 import type { StatementContext } from './store.js'
 import { forgetTableTraits, skippedWriteError } from './tableTraits.js'
 import { markRaced } from './transaction.js'
@@ -117,7 +117,7 @@ export async function canReadRecord(
   transaction: Transaction | undefined = store.transaction,
 ): Promise<boolean> {
   const within = transaction === undefined ? {} : { transaction, lock: store.dialect.readsSnapshots }
-  const row = await readOne(
+  const row = await readRecord(
     store,
     { where, projection: keyProjection(store) },
     { includeDeleted: plan.kind === 'restore', isFromPrimary: true, ...within },
@@ -139,7 +139,7 @@ export async function findExisting(
     isFromPrimary: true,
     ...(transaction === undefined ? {} : { transaction, lock }),
   }
-  return readOne(store, { where, projection }, within)
+  return readRecord(store, { where, projection }, within)
 }
 
 /**

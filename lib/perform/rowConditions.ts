@@ -2,7 +2,7 @@ import type { Field } from '../../types/field.js'
 import type { Column, Predicate } from '../../types/plan.js'
 import { internalError } from '../common/internalError.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
-import type { Operands } from './statement/operands.js'
+import type { Operands } from './sql/operands.js'
 
 /** Returns the column without its relation path, for use in its own table. */
 export function toOwnColumn(column: Column): Column {

@@ -51,8 +51,8 @@ import { JoinedTables } from './joins.js'
 import { writeKeysetPredicate } from './keysetPredicate.js'
 import { findPresentTables } from './presentTables.js'
 import { toJoinRowCondition, toOwnColumn, writeFullTextMatch, writeRowMembership } from './rowConditions.js'
-import { addSpellings, encodeCompared, encodeValue } from './statement/encode.js'
-import type { Operands } from './statement/operands.js'
+import { addSpellings, encodeCompared, encodeValue } from './sql/encode.js'
+import type { Operands } from './sql/operands.js'
 import type { TableContext } from './tableContext.js'
 
 /** Encodes a value for Sequelize's where tree. */

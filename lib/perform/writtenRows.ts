@@ -4,7 +4,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkDeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
 import { encodeKey, keyColumns, matchKeys, planKeyText } from '../common/keys.js'
 import { problem } from '../common/problem.js'
-import { readOne, readWritten } from './read.js'
+import { readRecord, readWritten } from './read.js'
 import type { StatementContext } from './store.js'
 
 /**
@@ -18,7 +18,7 @@ export async function readUpdated(
   mayBeOld: boolean,
 ): Promise<Outcome> {
   const within = { transaction, unscoped: true, lock: mayBeOld && store.dialect.readsSnapshots }
-  const row = await readOne(store, { where: identity, projection }, within)
+  const row = await readRecord(store, { where: identity, projection }, within)
   if (row === null) throw problem('not-found')
   return { kind: 'record', row }
 }

@@ -83,8 +83,8 @@ export interface TracedTarget {
 export function traceRequest(
   { resource, relation, operation, action }: TracedTarget,
   call: Call,
-  outlet: { readonly status: number },
-  answer: (watched: TracedRequest) => Promise<void>,
+  response: { readonly status: number },
+  answer: (trace: TracedRequest) => Promise<void>,
 ): Promise<void> {
   const message: Mutable<RequestMessage> = {
     kind: 'request',
@@ -104,8 +104,8 @@ export function traceRequest(
     databaseTime: 0,
     error: null,
   }
-  const watched = new TracedRequest(message, call)
-  return traceCause(REQUESTS, message, () => answer(watched).then(() => watched.finish(outlet.status)))
+  const trace = new TracedRequest(message, call)
+  return traceCause(REQUESTS, message, () => answer(trace).then(() => trace.finish(response.status)))
 }
 
 /** Adds the duration of a stage to the message of the current request. */

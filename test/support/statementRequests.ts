@@ -3,7 +3,7 @@ import { DataTypes, type Model, type ModelStatic, Op, Sequelize } from 'sequeliz
 import { addCondition } from '../../lib/common/predicates.js'
 import { compile } from '../../lib/compile/index.js'
 import { crudRouter } from '../../lib/index.js'
-import type { StatementRequest } from '../../lib/perform/statement/request.js'
+import type { StatementRequest } from '../../lib/perform/sql/request.js'
 import type { Field } from '../../types/field.js'
 import type { Column, Join, OrderKey, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'

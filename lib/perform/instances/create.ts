@@ -14,7 +14,7 @@ import { buildInstance } from '../build.js'
 import { isWrittenByInstances } from '../executor.js'
 import { attributeToPlace } from '../nested/errors.js'
 import { buildInstances, validateAll } from '../newRecords.js'
-import { readOne, readWrittenByKey } from '../read.js'
+import { readRecord, readWrittenByKey } from '../read.js'
 import type { StatementContext } from '../store.js'
 import { loadTableTraits } from '../tableTraits.js'
 import { inTransaction, isInTransaction, recreateOnRetry } from '../transaction.js'
@@ -68,7 +68,7 @@ async function readBackInstance(
 ): Promise<Row> {
   const { keys } = store.resource
   const where = matchKeys(keys, [instanceKeyOf(keys, instance)])
-  const row = await readOne(store, { where, projection }, { transaction, unscoped: true })
+  const row = await readRecord(store, { where, projection }, { transaction, unscoped: true })
   return row ?? instanceRow(store.dialect, instance, projection.columns)
 }
 

@@ -10,7 +10,7 @@ import { acceptNulls, identifyByText } from '../../sequelize/instances.js'
 import { hasHooks } from '../../sequelize/model.js'
 import { UnsafeSession } from '../../sequelize/session.js'
 import { setValues, toSettableValues } from '../build.js'
-import { readOne } from '../read.js'
+import { readRecord } from '../read.js'
 import { identityText } from '../recordIdentity.js'
 import { withSequelizeTimeout } from '../statementTimeout.js'
 import type { StatementContext } from '../store.js'
@@ -51,7 +51,7 @@ async function notLockedError(
   transaction: Transaction,
 ): Promise<Error> {
   const projection = { columns: keyColumns(store.resource.keys), members: [] }
-  const row = await readOne(
+  const row = await readRecord(
     store,
     { where, projection },
     { transaction, includeDeleted: deleted, lock: store.dialect.readsSnapshots },

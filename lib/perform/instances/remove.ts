@@ -5,7 +5,7 @@ import { silentOption } from '../../sequelize/instances.js'
 import { statementLoggingOf } from '../../sequelize/logging.js'
 import { runHooks } from '../../sequelize/model.js'
 import { setValues } from '../build.js'
-import { readOne } from '../read.js'
+import { readRecord } from '../read.js'
 import { canReadRecord } from '../refusal.js'
 import type { StatementContext } from '../store.js'
 import { loadTraitsForRecord, skippedWriteError } from '../tableTraits.js'
@@ -24,7 +24,7 @@ export async function removeRecord(store: StatementContext, plan: DeletePlan): P
     const before =
       report === null || increments.length === 0
         ? null
-        : await readOne(store, { where: plan.where, projection: report }, { transaction, lock: true })
+        : await readRecord(store, { where: plan.where, projection: report }, { transaction, lock: true })
     const instance = await claimInstance(store, plan, { increments }, transaction)
     const rows = report === null ? [] : [before ?? instanceRow(store.dialect, instance, report.columns)]
     await removeInstance(store, instance, plan, transaction)

@@ -23,7 +23,7 @@ import { keyText, planKeyJson } from '../../common/keys.js'
 import { addCondition, hasSubquery } from '../../common/predicates.js'
 import { Problem, problem } from '../../common/problem.js'
 import { isUniqueConflict, isWholeUniqueConflict } from '../failure.js'
-import { readOne } from '../read.js'
+import { readRecord } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { lockForWrite } from '../refusal.js'
 import { assertRecordsMeet, type RecordPlaces } from '../scoped/readBack.js'
@@ -113,7 +113,7 @@ async function lockLinks(
 async function lockParentKey(store: StatementContext, { plan }: Work<GetPlan>, linkChange: LinkChange): Promise<Row> {
   const { binding, key, isUnique, groups } = linkChange
   const readParent = async (): Promise<Row> => {
-    const row = await readOne(store, { where: plan.where, projection: projectOwnFields([binding.source]) })
+    const row = await readRecord(store, { where: plan.where, projection: projectOwnFields([binding.source]) })
     if (row === null) throw problem('not-found')
     return row
   }

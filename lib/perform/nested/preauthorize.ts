@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../types/field.js'
 import type { Predicate } from '../../../types/plan.js'
 import type { ChildReplacement, LinkChange, NestedWrite, Work } from '../../../types/work.js'
 import { projectOwnFields } from '../../common/columns.js'
-import { readOne } from '../read.js'
+import { readRecord } from '../read.js'
 import { type StatementContext, storeInSameTransaction } from '../store.js'
 import { resolveItems } from '../upsert.js'
 import { hasWorkErrors } from './errors.js'
@@ -62,7 +62,7 @@ async function preauthorizeParent(
 ): Promise<boolean> {
   const open = nestedWrites.filter(hasLinkPolicies)
   if (open.length === 0) return true
-  const row = await readOne(
+  const row = await readRecord(
     store,
     { where, projection: projectOwnFields(open.map(({ binding }) => binding.source)) },
     { isFromPrimary: true },

@@ -21,8 +21,8 @@ import {
   writeCrossSelect,
   writeSelect,
 } from '../../sequelize/sql.js'
-import { createInlineOperands, type Operands } from '../statement/operands.js'
-import { columnAlias } from '../statement/row.js'
+import { createInlineOperands, type Operands } from '../sql/operands.js'
+import { columnAlias } from '../sql/row.js'
 import { ensureColumnTypes, type StatementContext } from '../store.js'
 import type { TableContext } from '../tableContext.js'
 import { WhereWriter } from '../where.js'

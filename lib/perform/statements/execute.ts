@@ -22,7 +22,7 @@ import {
 } from '../../sequelize/run.js'
 import { ambientTransaction, isTransactionOpen } from '../../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeTransaction.js'
-import type { Statement } from '../statement/statement.js'
+import type { Statement } from '../sql/statement.js'
 import { withSequelizeTimeout, withStatementTimeout } from '../statementTimeout.js'
 import type { StatementContext } from '../store.js'
 

@@ -3,8 +3,8 @@
 import { randomInt } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
 import fc, { type Arbitrary } from 'fast-check'
-import type { StatementRequest } from '../../../lib/perform/statement/request.js'
-import { createStatement } from '../../../lib/perform/statement/statement.js'
+import type { StatementRequest } from '../../../lib/perform/sql/request.js'
+import { createStatement } from '../../../lib/perform/sql/statement.js'
 import { type StatementContext, storeOf } from '../../../lib/perform/store.js'
 import { ALL_RESOURCES, buildRequest, recipes, scopes, values } from '../../support/statementRequests.js'
 
