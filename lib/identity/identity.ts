@@ -76,9 +76,11 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
     ...(audience === undefined ? {} : { audience: toList(audience) }),
     ...(clockTolerance === undefined ? {} : { clockTolerance }),
   }
-  const known = typeof key === 'string' ? createKey(key) : key
-  if (known instanceof KeyObject) assertKeyType(known, algorithms)
-  warnOfShortKey(known, algorithms)
+  const known = typeof key === 'function' ? key : toKeyObject(key)
+  if (known instanceof KeyObject) {
+    assertKeyType(known, algorithms)
+    warnOfShortKey(known, algorithms)
+  }
   const library = loadLibrary()
   const identify: IdentityFunction = async (request) => {
     const token = readToken(request)
@@ -139,20 +141,22 @@ function isKey(key: unknown): boolean {
 }
 
 /**
- * Converts a text once, as the library would for every token: to a public key if the text is one, otherwise to a
+ * Converts a text or bytes once, as the library would for every token: to a public key if they are one, otherwise to a
  * secret.
  */
-function createKey(text: string): KeyObject {
+function toKeyObject(key: string | Uint8Array | KeyObject): KeyObject {
+  if (key instanceof KeyObject) return key
+  const bytes = Buffer.from(key)
   try {
-    return createPublicKey(text)
+    return createPublicKey(bytes)
   } catch (error) {
     // A public key with broken lines or quotes would be used as a secret. Anybody could then sign tokens with it.
-    if (text.includes('-----BEGIN '))
+    if (bytes.includes('-----BEGIN '))
       throw new TypeError(
         'jwtIdentity: key looks like a PEM file, but is not a valid public key. Check its line breaks',
         { cause: error },
       )
-    return createSecretKey(Buffer.from(text))
+    return createSecretKey(bytes)
   }
 }
 
@@ -183,8 +187,8 @@ const HASH_BYTES = { HS256: 32, HS384: 48, HS512: 64 } as const
  * Warns of a secret that is short enough to be guessed from one token. A short secret is not an error, because its
  * tokens are valid.
  */
-function warnOfShortKey(key: JwtIdentityOptions['key'] | Uint8Array, algorithms: readonly JwtAlgorithm[]): void {
-  const bytes = key instanceof KeyObject ? key.symmetricKeySize : key instanceof Uint8Array ? key.byteLength : undefined
+function warnOfShortKey(key: KeyObject, algorithms: readonly JwtAlgorithm[]): void {
+  const bytes = key.symmetricKeySize
   if (bytes === undefined) return
   const algorithm = (['HS512', 'HS384', 'HS256'] as const).find(
     (name) => algorithms.includes(name) && bytes < HASH_BYTES[name],
@@ -242,7 +246,7 @@ async function resolveKey(key: JwtIdentityOptions['key'], header: JwtTokenHeader
   const found = typeof key === 'function' ? await key(header) : key
   if (!isKey(found))
     throw new TypeError('jwtIdentity: the function key must return a non-empty string, a KeyObject or a Uint8Array')
-  return typeof found === 'string' ? createKey(found) : found
+  return toKeyObject(found)
 }
 
 /**

@@ -202,6 +202,26 @@ test('broken PEM that a function finds is no secret that everybody may sign with
   t.is((await identify(signed(CLAIMS), { ...hs256, key: () => SECRET }))?.name, 'jan')
 })
 
+test('broken PEM in bytes, as a file has it, is no secret either', async (t) => {
+  const broken = Buffer.from(publicPem.replaceAll('\n', '\\n'))
+  for (const key of [broken, new Uint8Array(broken)] as unknown[] as KeyObject[]) {
+    t.throws(() => jwtIdentity({ key, algorithms: ['RS256', 'HS256'] }), {
+      instanceOf: TypeError,
+      message: /: key looks like a PEM file, but is not a valid public key\./,
+    })
+    await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, broken), {
+      key: () => key,
+      algorithms: ['RS256', 'HS256'],
+    })
+  }
+  const whole = Buffer.from(publicPem) as unknown as KeyObject
+  t.throws(() => jwtIdentity({ key: whole, algorithms: ['HS256'] }), { message: /: key is a public key of type rsa/ })
+  const options: JwtIdentityOptions = { key: whole, algorithms: ['RS256', 'HS256'] }
+  const token = jsonwebtoken.sign(CLAIMS, rsa.privateKey, { algorithm: 'RS256' })
+  t.is((await identify(token, options))?.name, 'jan')
+  await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, publicPem), options)
+})
+
 test('a token signed with another key is 401', async (t) => {
   await isRefused(t, signed(CLAIMS, 'another secret that is just as long as it needs'))
   await isRefused(t, signed(CLAIMS, `${SECRET} `))
