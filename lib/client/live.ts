@@ -156,11 +156,24 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
       onConnect?.()
       if (!isWhole) onMissed?.()
     })
-    hub.on('OnCreated', (record) => handleVerdict(judgeRecord(record, true), () => onCreated?.(record)))
-    hub.on('OnUpdated', (record) => handleVerdict(judgeRecord(record, false), () => onUpdated?.(record)))
+    hub.on('OnCreated', (record) =>
+      handleEvent(
+        () => judgeRecord(record, true),
+        () => onCreated?.(record),
+      ),
+    )
+    hub.on('OnUpdated', (record) =>
+      handleEvent(
+        () => judgeRecord(record, false),
+        () => onUpdated?.(record),
+      ),
+    )
     hub.on('OnDeleted', (key, given) => {
       const version = typeof given === 'number' ? given : undefined
-      handleVerdict(order.judgeDeletion(keyText(key), parseVersion(version)), () => onDeleted?.(key, version))
+      handleEvent(
+        () => order.judgeDeletion(keyText(key), parseVersion(version)),
+        () => onDeleted?.(key, version),
+      )
     })
     hub.on('OnMissed', () => {
       missing ??= setTimeout(() => {
@@ -189,7 +202,13 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     return order.judgeWrite(keyText(keyOf(record, keys)), version, isCreated)
   }
 
-  function handleVerdict(verdict: Verdict, deliver: () => void): void {
+  function handleEvent(judge: () => Verdict, deliver: () => void): void {
+    let verdict: Verdict = 'unknown'
+    try {
+      verdict = judge()
+    } catch {
+      // The event has no record and no key, so the change is unknown.
+    }
     if (verdict === 'newer') deliver()
     else if (verdict === 'unknown') onMissed?.()
   }

@@ -26,7 +26,7 @@ export class ProblemError extends Error {
     const title =
       stringOrUndefined(body.title) ?? (status === 0 ? 'The server did not respond.' : `The server answered ${status}.`)
     const detail = stringOrUndefined(body.detail) ?? null
-    const errors = typeof body.errors === 'object' && body.errors !== null ? { ...body.errors } : {}
+    const errors = readErrors(body.errors)
     const more = detail ?? firstMessage(errors)
     const message = more === null ? title : `${title}${/[.:!?]$/.test(title) ? '' : ':'} ${more}`
     super(message, cause === undefined ? undefined : { cause })
@@ -39,10 +39,21 @@ export class ProblemError extends Error {
   }
 }
 
+/** Reads the messages by property. Other values are omitted, because a gateway may give the member another form. */
+function readErrors(given: unknown): ProblemError['errors'] {
+  const members = Object.entries(typeof given === 'object' && given !== null ? given : {})
+  return Object.fromEntries(
+    members.flatMap(([name, value]: [string, unknown]) => {
+      const messages = [value].flat().filter((message) => typeof message === 'string')
+      return Array.isArray(value) || messages.length > 0 ? [[name, messages]] : []
+    }),
+  )
+}
+
 /** First message about a property. The message replaces a missing `detail`. */
-function firstMessage(errors: object): string | null {
+function firstMessage(errors: ProblemError['errors']): string | null {
   const [first] = Object.entries(errors)
-  const message = stringOrUndefined([first?.[1]].flat()[0])
+  const message = stringOrUndefined(first?.[1][0])
   return first === undefined || message === undefined ? null : `${first[0]}: ${message}`
 }
 

@@ -94,10 +94,12 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
     const { page: _, count: __, ...rest } = parameters
     for (let after: string | null = ''; after !== null; ) {
       const page: KeysetPage<never> | null = await read('', { ...rest, after }, options)
-      // The response may come from a proxy. Without `nextCursor`, the loop would request the first page forever.
-      if (page?.nextCursor === undefined) throw new ProblemError(200, { title: 'The response is not a page.' }, null)
+      const next: unknown = page?.nextCursor
+      // The response may come from a proxy or cache. Without a new cursor, the loop would request one page forever.
+      if (page === null || next === after || (next !== null && typeof next !== 'string'))
+        throw new ProblemError(200, { title: 'The response is not a page.' }, null)
       yield page
-      after = page.nextCursor
+      after = next
     }
   }
 

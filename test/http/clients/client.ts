@@ -182,6 +182,31 @@ test('a problem says its status, code, title and messages by property', async (t
   t.is(thrown?.response?.headers.get('content-type'), 'application/problem+json')
 })
 
+test('the errors of a problem are lists of texts, whatever else a response has in their place', async (t) => {
+  let errors = ''
+  const server = await serve((_, response) => response.writeHead(400).end(`{"title":"Wrong","errors":${errors}}`))
+  for (const [given, read] of [
+    ['{"a":["b.","c."]}', [['a', ['b.', 'c.']]]],
+    ['{"a":"b."}', [['a', ['b.']]]],
+    ['{"a":["b.",5,null,{"c":1}]}', [['a', ['b.']]]],
+    ['{"a":null,"b":5,"c":{"d":["e."]},"f":[]}', [['f', []]]],
+    ['[{"message":"a."},"b."]', [['1', ['b.']]]],
+    [
+      '{"__proto__":["a."],"constructor":["b."]}',
+      [
+        ['__proto__', ['a.']],
+        ['constructor', ['b.']],
+      ],
+    ],
+    ['"a."', []],
+  ] as const) {
+    errors = given
+    const thrown = await t.throwsAsync(resource(server.url).list(), { instanceOf: ProblemError })
+    t.deepEqual(Object.entries(thrown?.errors ?? {}), read as never, given)
+  }
+  await server.close()
+})
+
 test('the message of a problem is its title, and its detail or the first of its errors', async (t) => {
   let body: object = {}
   const server = await serve((_, response) => response.writeHead(400).end(JSON.stringify(body)))
@@ -476,6 +501,35 @@ test('pages end with a problem when a response is not a page, instead of repeati
       const thrown = await t.throwsAsync(readAll(), { instanceOf: ProblemError }, text)
       t.like(thrown, { status: 200, title: 'The response is not a page.' })
       t.is(asked, 1)
+    }
+    await server.close()
+  }
+})
+
+test('pages end with a problem when a page leads to itself, as from a cache that ignores the query', async (t) => {
+  for (const [cursor, pages] of [
+    ['"same"', 1],
+    ['""', 0],
+    ['{"id":1}', 0],
+    ['7', 0],
+  ] as const) {
+    let asked = 0
+    const server = await serve((_, response) => {
+      asked += 1
+      response
+        .writeHead(asked > 5 ? 500 : 200, { 'Content-Type': 'application/json' })
+        .end(`{"items":[{"id":1}],"nextCursor":${cursor}}`)
+    })
+    const api = resource(server.url, { retries: 0 })
+    for (const iterated of [() => api.pages(), () => api.all()]) {
+      asked = 0
+      let read = 0
+      const readAll = async (): Promise<void> => {
+        for await (const each of iterated()) read += Object.keys(each).length > 0 ? 1 : 0
+      }
+      const thrown = await t.throwsAsync(readAll(), { instanceOf: ProblemError }, cursor)
+      t.like(thrown, { status: 200, title: 'The response is not a page.' })
+      t.deepEqual([asked, read], [pages + 1, pages], cursor)
     }
     await server.close()
   }

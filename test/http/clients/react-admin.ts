@@ -11,6 +11,7 @@ import { Server } from 'socket.io'
 import { ProblemError } from '../../../lib/client/index.js'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { dataProvider, type RealtimeEvent } from '../../../lib/react-admin/index.js'
+import { serve } from '../../support/server.js'
 import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
@@ -450,6 +451,23 @@ test('what is wrong is said at the inputs of the form, and what the form does no
     provider.update('posts', { id: 99, data: { views: 1 }, previousData: { id: 99, views: 0 } }),
   )
   t.is(Reflect.get(absent ?? {}, 'body'), undefined, 'a problem of no field is a notification')
+})
+
+test('a problem of a gateway, whose errors are no lists, is told as it is', async (t) => {
+  let errors: unknown
+  const gateway = await serve((_, response) => response.writeHead(422).end(JSON.stringify({ title: 'No.', errors })))
+  const behind = dataProvider(gateway.url, { retries: 0 })
+  for (const [given, told] of [
+    [{ title: 'is long.' }, 'is long.'],
+    [[{ message: 'is long.' }], undefined],
+    [{ title: null }, undefined],
+  ] as const) {
+    errors = given
+    const thrown = await t.throwsAsync(behind.create('posts', { data: { title: 'x' } }), { instanceOf: ProblemError })
+    t.is(thrown?.status, 422)
+    t.is(Reflect.get(thrown ?? {}, 'body')?.errors.title, told)
+  }
+  await gateway.close()
 })
 
 // ---------------------------------------------------------------- events

@@ -85,6 +85,39 @@ test('live.records keeps an array that is what the list answers, asked for at mo
   t.true(changes - before <= Math.ceil((Date.now() - started) / 250) + 1, `${changes - before} lists`)
 })
 
+test('events that are no events of the hub end nothing: what happened is unknown, so that the list is asked for', async (t) => {
+  const stage = await open(t)
+  const api = resource<Note>(`${stage.url}/api/notes`)
+  const pairs = resource(`${stage.url}/api/notes`, { key: ['id', 'text'] })
+  const states: LiveState[] = []
+  const heard: unknown[] = []
+  let missed = 0
+  const onState = (state: LiveState): void => void states.push(state)
+  const onMissed = (): void => {
+    missed += 1
+  }
+  const stops = [
+    api.live({ onCreated: (note) => heard.push(note.id), onDeleted: (key) => heard.push(key), onMissed, onState }),
+    pairs.live({ onCreated: ({ id }) => heard.push(id), onDeleted: (key) => heard.push(key), onState }),
+  ]
+  for (const stop of stops) t.teardown(stop)
+  await until(t, 'live', () => states.filter((state) => state === 'live').length === 2)
+  const hub = stage.io.of('/api/notes/hub')
+  const malformed: readonly (readonly unknown[])[] = [
+    ['OnCreated'],
+    ['OnCreated', null],
+    ['OnUpdated', undefined, null],
+    ['OnCreated', { id: { toString: 1 }, text: 'x' }],
+    ['OnDeleted', { toString: 1 }],
+  ]
+  for (const [event, ...given] of malformed) hub.emit(String(event), ...given)
+  hub.emit('OnDeleted', ['\ud800', 1])
+  await api.create({ text: 'one' })
+  await until(t, 'the next event', () => heard.length >= 2)
+  t.deepEqual(heard, [1, 1])
+  t.true(missed >= malformed.length)
+})
+
 test('whoever the server cuts off comes back, and lists again what was missed', async (t) => {
   const stage = await open(t)
   const api = resource<Note>(`${stage.url}/api/notes`)
