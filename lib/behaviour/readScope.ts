@@ -5,6 +5,7 @@ import type { ConditionSource } from '../../types/rooms.js'
 import { addCondition, matchAnyOrNull } from '../common/predicates.js'
 import { Problem } from '../common/problem.js'
 import { ignoreRejections } from '../common/promise.js'
+import { isPlainObject } from '../config/inherited.js'
 import { planCondition } from '../plan/condition.js'
 import { isStoredUnchanged, readTypedValue, type ScopeValue } from './scopeValues.js'
 
@@ -28,9 +29,9 @@ function resolveScope(resource: Resource, given: Scope | null | undefined): Reso
   if (given === null) return UNRESTRICTED
   if (typeof given === 'string') return confineByCondition(resource, given)
   // Only an explicit null means no restriction. A missing return must not open all records.
-  if (!isNonEmptyObject(given)) {
+  if (!isFilledObject(given)) {
     throw new TypeError(
-      `${resource.name}: scope must return null (all records), a condition, or an object with values of attributes`,
+      `${resource.name}: scope must return null (all records), a condition, or a plain object with values of attributes`,
     )
   }
   if (!Object.hasOwn(given, 'where')) return confineByValues(resource, given)
@@ -43,8 +44,8 @@ function resolveScope(resource: Resource, given: Scope | null | undefined): Reso
   }
   const condition = confineByCondition(resource, where)
   if (!Object.hasOwn(given, 'fixed')) return condition
-  if (!isNonEmptyObject(fixed))
-    throw new TypeError(`${resource.name}: scope: "fixed" must be an object with values of attributes`)
+  if (!isFilledObject(fixed))
+    throw new TypeError(`${resource.name}: scope: "fixed" must be a plain object with values of attributes`)
   const values = confineByValues(resource, fixed)
   return {
     fixed: values.fixed,
@@ -70,8 +71,9 @@ function confineByCondition(resource: Resource, text: unknown): ResolvedScope {
   return { fixed: [], where, sources: [String(text)] }
 }
 
-function isNonEmptyObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+/** Whether a value is an object with members. Only own members are read, so an inherited value would limit nothing. */
+function isFilledObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isPlainObject(value) && Object.keys(value).length > 0
 }
 
 /** Plans the condition of a scope. @throws TypeError with the reason, which clients do not see */

@@ -3,6 +3,7 @@ import type { Direction } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import type { Total } from '../../types/settings.js'
 import { invalidQuery } from '../common/problem.js'
+import { isPlainObject } from '../config/inherited.js'
 import { readCollectionQueries } from './collectionQueries.js'
 import { readAggregation, readFilter, readPositiveInteger, readSelect, readSort } from './expressions.js'
 import { readKeys } from './keys.js'
@@ -40,12 +41,20 @@ export function readExport(
   return { ...intent, isCounted: hasTrailerRowPreference(headers.prefer) }
 }
 
-/** Reads a list from an object of decoded parameters, for `queryOf`. */
+/**
+ * Reads a list from an object of decoded parameters, for `queryOf`.
+ *
+ * @throws TypeError for an object such as URLSearchParams, whose parameters are not own members and would be ignored
+ */
 export function readQuery(
   resource: Resource,
   query: Readonly<Record<string, unknown>>,
   hidden: HiddenFields,
 ): ListIntent {
+  if (!isPlainObject(query))
+    throw new TypeError(
+      'The query must be a plain object of parameters by name. Convert URLSearchParams and Maps by Object.fromEntries.',
+    )
   const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || value === null) return []
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {

@@ -36,6 +36,11 @@ function byTenant({ identity: caller }: { readonly identity: Identity | null }):
   return (tenant === undefined ? undefined : { tenantId: tenant }) as Scope
 }
 
+/** An object of which some members are those of its prototype. */
+function inheriting(inherited: object, own: object): object {
+  return Object.assign(Object.create(inherited), own)
+}
+
 /** The wrong things that a scope function may give. */
 const WRONG: readonly (readonly [what: string, scope: unknown])[] = [
   ['undefined', undefined],
@@ -52,6 +57,10 @@ const WRONG: readonly (readonly [what: string, scope: unknown])[] = [
   ['an attribute in another case', { TenantId: 1 }],
   ['an attribute that is none', JSON.parse('{"__proto__": 1}')],
   ['an inherited name', { constructor: 1 }],
+  ['an inherited value beside an own one', inheriting({ tenantId: 1 }, { title: 'Mine' })],
+  ['an inherited condition', inheriting({ where: 'tenantId=1' }, { title: 'Mine' })],
+  ['a condition with inherited values', inheriting({ fixed: { tenantId: 1 } }, { where: 'title^M' })],
+  ['a condition whose values are inherited', { fixed: inheriting({ tenantId: 1 }, { title: 'Mine' }), where: 'id>0' }],
   ['a virtual attribute', { shout: 'X' }],
   ['an undefined value', { tenantId: undefined }],
   ['an array with a value of another type', { tenantId: [1, 'one'] }],

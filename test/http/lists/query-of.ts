@@ -73,6 +73,32 @@ test('a parameter that is no single value is 400', (t) => {
   t.is(error?.status, 400)
 })
 
+test('parameters that are no members of their own are an error, instead of a query without them', (t) => {
+  class Query {
+    get filter(): string {
+      return 'Level>1000'
+    }
+  }
+  const wrong: readonly unknown[] = [
+    new URLSearchParams('filter=Level>1000'),
+    new Map([['filter', 'Level>1000']]),
+    Object.create({ filter: 'Level>1000' }),
+    new Query(),
+    [],
+    ['filter=Level>1000'],
+    'filter=Level>1000',
+    null,
+  ]
+  for (const query of wrong) {
+    t.throws(() => players.toFindOptions(query as Record<string, unknown>), {
+      instanceOf: TypeError,
+      message: /^The query must be a plain object /,
+    })
+  }
+  const bare: Record<string, unknown> = Object.assign(Object.create(null), { filter: 'Level>1000' })
+  t.deepEqual(players.toFindOptions(bare).where, players.toFindOptions({ ...bare }).where)
+})
+
 test('masks hold for the given identity, deleted records stay hidden, and guarded relations are closed', async (t) => {
   const database = await openDatabase()
   try {

@@ -48,13 +48,13 @@ const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[
   [
     'values that are undefined beside a condition',
     { fixed: undefined, where: 'level=1' },
-    /Ticket: scope: "fixed" must be an object/,
+    /Ticket: scope: "fixed" must be a plain object/,
   ],
-  ['no values beside a condition', { fixed: {}, where: 'level=1' }, /Ticket: scope: "fixed" must be an object/],
+  ['no values beside a condition', { fixed: {}, where: 'level=1' }, /Ticket: scope: "fixed" must be a plain object/],
   [
     'null in place of values beside a condition',
     { fixed: null, where: 'level=1' },
-    /Ticket: scope: "fixed" must be an object/,
+    /Ticket: scope: "fixed" must be a plain object/,
   ],
   ['a misspelt fixed', { fix: { ownerId: 1 }, where: 'level=1' }, /returned "where" together with "fix"/],
   [
