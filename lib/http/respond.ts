@@ -49,8 +49,8 @@ export class CallResponse<O extends OutgoingResponse> implements ResponseWriter 
     const out = this.#out
     const call = this.#call
     if (out.headersSent) return
-    // A length that the host has set is the length of another body.
-    out.removeHeader('Content-Length')
+    // A length that the host has set is the length of another body. After a removal, Node sends even no body in chunks.
+    if (out.hasHeader('Content-Length')) out.removeHeader('Content-Length')
     const format = content.kind === 'nothing' ? null : selectFormat(this.#settings.formats, call, content)
     const own = content.kind === 'nothing' ? undefined : format?.headers?.(content)
     const before = new Map([[EXPOSE_HEADER, out.getHeader(EXPOSE_HEADER)]])
