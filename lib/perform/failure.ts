@@ -203,7 +203,7 @@ function placesWithoutValue({ name }: Field, plan: Plan | null): readonly string
 
 function conflictProblem(error: unknown, resource: Resource): Problem {
   const names = conflictingFields(error, resource)
-    .filter((field) => field.targets.size > 0 || field.isKey)
+    .filter(isNameable)
     .map(
       (field) =>
         [field.json, [uniqueMessageOf(resource.model, field) ?? resource.translate(createMessage('unique'))]] as const,
@@ -212,6 +212,11 @@ function conflictProblem(error: unknown, resource: Resource): Problem {
     detail: 'A record with these values exists already.',
     ...(names.length === 0 ? {} : { errors: Object.fromEntries(names) }),
   })
+}
+
+/** Whether errors may name a field. Fields that are excluded from all requests and responses are not named. */
+function isNameable({ targets, isKey }: Field): boolean {
+  return targets.size > 0 || isKey
 }
 
 /** Whether the first refused record belongs to another table, for example if a hook of the host writes it. */
@@ -249,16 +254,17 @@ export function validationMessages(
 ): Record<string, string[]> {
   const messages = new Map<string, string[]>()
   for (const item of items) {
-    // Names and messages of another table could reveal what the caller may not see.
-    if (isItemOfOtherTable(item, resource)) {
+    const { path, type } = item
+    const field = path === null ? undefined : findFieldByColumn(resource, path)
+    // Names and messages of another table, or of a field in no request and response, reveal what nobody may see.
+    if (isItemOfOtherTable(item, resource) || (field !== undefined && !isNameable(field))) {
       messages.set('', [resource.translate(createMessage('invalid'))])
       continue
     }
-    const { path, type } = item
-    const name = path === null ? '' : (findFieldByColumn(resource, path)?.json ?? path)
+    const name = field?.json ?? path ?? ''
     // Sequelize's message for a null is replaced, because it names the table.
     const isNull = type === 'notnull violation' || (type as string) === 'notNull Violation'
-    const required = path === null ? undefined : findFieldByColumn(resource, path)?.rules.messages?.required
+    const required = field?.rules.messages?.required
     const text = isNull ? (required ?? resource.translate(createMessage('null'))) : validationMessage(item, resource)
     messages.set(name, [...(messages.get(name) ?? []), text])
   }

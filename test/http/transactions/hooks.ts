@@ -774,6 +774,33 @@ test('an invalid value that a hook writes to another table names nothing of that
   t.is(await stage.Item.count(), 0)
 })
 
+test('an invalid value that a hook writes to an excluded field does not name the field', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const Item = sequelize.define(
+      'Item',
+      {
+        code: DataTypes.STRING(20),
+        secret: { type: DataTypes.STRING(20), validate: { len: { args: [5, 9], msg: 'secret is too short.' } } },
+      },
+      { timestamps: false },
+    )
+    Item.addHook('beforeValidate', (item) => void item.set('secret', 'x'))
+    const operations = Operations.AllWithBulk
+    app.use(crudRouter(Item, { operations, fields: { secret: { exclude: true } } }))
+    return { Item }
+  })
+  t.teardown(() => stage.close())
+  for (const [path, json, place] of [
+    ['/api/items', { code: 'a' }, ''],
+    ['/api/items/bulk', [{ code: 'a' }], '[0]'],
+  ] as const) {
+    const { status, text, body } = await stage.send('POST', path, { json })
+    t.deepEqual([status, body.code, body.errors], [400, 'validation', { [place]: ['is not valid.'] }])
+    t.notRegex(text, /secret/)
+  }
+  t.is(await stage.Item.count(), 0)
+})
+
 test('a validator that a soft-deleted record would break does not stop its deletion', async (t) => {
   for (const paranoid of [true, false]) {
     const models: ModelStatic<Model>[] = []
