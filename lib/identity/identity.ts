@@ -39,7 +39,10 @@ export interface JwtTokenHeader {
 export type KeyLookup = (header: JwtTokenHeader) => string | KeyObject | Promise<string | KeyObject>
 
 export interface JwtIdentityOptions {
-  /** The key for verification: a secret or PEM text, a KeyObject, or a function of the token's header. */
+  /**
+   * The key for verification: a secret, a public key as PEM text or as DER in base64, a KeyObject, or a function of the
+   * token's header.
+   */
   readonly key: string | KeyObject | KeyLookup
   /** The accepted algorithms. `none` is never accepted. */
   readonly algorithms: readonly JwtAlgorithm[]
@@ -156,9 +159,26 @@ function toKeyObject(key: string | Uint8Array | KeyObject): KeyObject {
         'jwtIdentity: key looks like a PEM file, but is not a valid public key. Check its line breaks',
         { cause: error },
       )
-    return createSecretKey(bytes)
+    return readBinaryPublicKey(bytes) ?? createSecretKey(bytes)
   }
 }
+
+/**
+ * Reads a public key in DER (RFC 5280 section 4.1), or in DER as base64, as some identity providers show it. Its bytes are
+ * as public as PEM text, so they must not become a secret. Null for other bytes.
+ */
+function readBinaryPublicKey(bytes: Buffer): KeyObject | null {
+  const text = bytes.toString('latin1')
+  const key = text.startsWith('MI') ? Buffer.from(text, 'base64') : bytes
+  if (key[0] !== DER_SEQUENCE) return null
+  try {
+    return createPublicKey({ key, format: 'der', type: 'spki' })
+  } catch {
+    return null
+  }
+}
+
+const DER_SEQUENCE = 0x30
 
 /** The key types of algorithms, by prefix of the algorithm's name (RFC 7518 section 3.1). */
 const KEY_TYPES: readonly (readonly [names: RegExp, kinds: readonly string[]])[] = [

@@ -222,6 +222,20 @@ test('broken PEM in bytes, as a file has it, is no secret either', async (t) => 
   await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, publicPem), options)
 })
 
+for (const [form, key] of [
+  ['DER', rsa.publicKey.export({ format: 'der', type: 'spki' })],
+  ['DER as base64', rsa.publicKey.export({ format: 'der', type: 'spki' }).toString('base64')],
+] as [string, Buffer & KeyObject][]) {
+  test(`a public key in ${form} is a public key, and no secret that everybody may sign with`, async (t) => {
+    t.throws(() => jwtIdentity({ key, algorithms: ['HS256'] }), { message: /: key is a public key of type rsa/ })
+    const options: JwtIdentityOptions = { key, algorithms: ['RS256', 'HS256'] }
+    const token = jsonwebtoken.sign(CLAIMS, rsa.privateKey, { algorithm: 'RS256' })
+    t.is((await identify(token, options))?.name, 'jan')
+    for (const each of [options, { ...options, key: () => key }])
+      await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, key), each)
+  })
+}
+
 test('a token signed with another key is 401', async (t) => {
   await isRefused(t, signed(CLAIMS, 'another secret that is just as long as it needs'))
   await isRefused(t, signed(CLAIMS, `${SECRET} `))
