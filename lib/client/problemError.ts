@@ -27,7 +27,9 @@ export class ProblemError extends Error {
       stringOrUndefined(body.title) ?? (status === 0 ? 'The server did not respond.' : `The server answered ${status}.`)
     const detail = stringOrUndefined(body.detail) ?? null
     const errors = readErrors(body.errors)
-    const more = detail ?? firstMessage(errors)
+    // The first message about a property replaces a missing `detail`.
+    const [first] = Object.entries(errors)
+    const more = detail ?? (first === undefined ? null : `${first[0]}: ${first[1][0]}`)
     const message = more === null ? title : `${title}${/[.:!?]$/.test(title) ? '' : ':'} ${more}`
     super(message, cause === undefined ? undefined : { cause })
     this.status = status
@@ -41,20 +43,13 @@ export class ProblemError extends Error {
 
 /** Reads the messages by property. Other values are omitted, because a gateway may give the member another form. */
 function readErrors(given: unknown): ProblemError['errors'] {
-  const members = Object.entries(typeof given === 'object' && given !== null ? given : {})
-  return Object.fromEntries(
-    members.flatMap(([name, value]: [string, unknown]) => {
-      const messages = [value].flat().filter((message) => typeof message === 'string')
-      return Array.isArray(value) || messages.length > 0 ? [[name, messages]] : []
-    }),
+  const members = Object.entries(typeof given === 'object' && given !== null ? given : {}).map(
+    ([name, value]: [string, unknown]) => {
+      const messages = [value].flat().map(stringOrUndefined)
+      return [name, messages.filter((message) => message !== undefined)] as const
+    },
   )
-}
-
-/** First message about a property. The message replaces a missing `detail`. */
-function firstMessage(errors: ProblemError['errors']): string | null {
-  const [first] = Object.entries(errors)
-  const message = stringOrUndefined(first?.[1][0])
-  return first === undefined || message === undefined ? null : `${first[0]}: ${message}`
+  return Object.fromEntries(members.filter(([, messages]) => messages.length > 0))
 }
 
 function stringOrUndefined(value: unknown): string | undefined {

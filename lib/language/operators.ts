@@ -89,18 +89,16 @@ export interface OperatorInfo extends OperatorRow {
   readonly types: readonly FieldType[]
 }
 
-const OPERATOR_TABLE: Readonly<Record<OperatorName, OperatorRow>> = OPERATOR_ROWS
-
-const isPositive = (name: string): name is PositiveOperator =>
-  Object.hasOwn(OPERATOR_TABLE, name) && OPERATOR_TABLE[name as OperatorName].complementOf === null
+/** The rows. The compiler rejects a row that negates a negation. */
+const OPERATOR_TABLE: Readonly<Record<OperatorName, OperatorRow & Pick<OperatorInfo, 'complementOf'>>> = OPERATOR_ROWS
 
 function createInfo(name: OperatorName): OperatorInfo {
-  const row = Object.freeze(OPERATOR_TABLE[name])
-  const positive = row.complementOf ?? name
-  if (!isPositive(positive)) throw new TypeError(`${name}: ${positive} is a complement itself`)
-  const complementOf = row.complementOf === null ? null : positive
-  const derived = { name, complementOf, positive, negated: complementOf !== null }
-  return Object.freeze({ ...row, ...derived, text: row.fields === 'text', types: TYPES_BY_GROUP[row.fields] })
+  const row = OPERATOR_TABLE[name]
+  const { complementOf, fields } = row
+  // An operator without `complementOf` is positive, by the definition of the type.
+  const positive = complementOf ?? (name as PositiveOperator)
+  const derived = { name, positive, negated: complementOf !== null, text: fields === 'text' }
+  return Object.freeze({ ...row, ...derived, types: TYPES_BY_GROUP[fields] })
 }
 
 /** All operators, in the order of the documents. */

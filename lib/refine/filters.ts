@@ -53,8 +53,7 @@ function compareOrder(compare: typeof filter.gt): Compare {
 
 function compareRange(compare: (field: string, low: unknown, high: unknown) => Condition): Compare {
   return (field, value) => {
-    if (!Array.isArray(value) || value.length !== 2)
-      throw new TypeError(`${field}: a range must be an array of two values.`)
+    if (!Array.isArray(value) || value.length !== 2) throw new TypeError(`${field}: a range must have two values.`)
     return compare(field, value[0], value[1])
   }
 }

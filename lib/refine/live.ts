@@ -14,7 +14,7 @@ export function liveProvider(apiUrl: string, options: ProviderOptions = {}): Liv
   return {
     subscribe: ({ channel, types, callback, params, meta }) => {
       const name = params?.resource ?? (channel.startsWith(CHANNEL) ? channel.slice(CHANNEL.length) : '')
-      if (name === '') throw new TypeError(`The channel ${channel} has no resource. Use one such as resources/players.`)
+      if (name === '') throw new TypeError(`The channel ${channel} is not one such as resources/players.`)
       const watchedIds = params?.ids?.map(String)
       return listen(resourceOf(name), ({ type, ids }) => {
         const isMissed = ids.length === 0
