@@ -1,4 +1,4 @@
-import { createPublicKey, createSecretKey, KeyObject } from 'node:crypto'
+import { createPublicKey, createSecretKey, KeyObject, X509Certificate } from 'node:crypto'
 import type jsonwebtoken from 'jsonwebtoken'
 import type { Request } from '../../types/express.js'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
@@ -40,8 +40,8 @@ export type KeyLookup = (header: JwtTokenHeader) => string | KeyObject | Promise
 
 export interface JwtIdentityOptions {
   /**
-   * The key for verification: a secret, a public key as PEM text or as DER in base64, a KeyObject, or a function of the
-   * token's header.
+   * The key for verification: a secret, a public key or certificate as PEM text or as DER in base64, a KeyObject, or a
+   * function of the token's header.
    */
   readonly key: string | KeyObject | KeyLookup
   /** The accepted algorithms. `none` is never accepted. */
@@ -164,18 +164,25 @@ function toKeyObject(key: string | Uint8Array | KeyObject): KeyObject {
 }
 
 /**
- * Reads a public key in DER (RFC 5280 section 4.1), or in DER as base64, as some identity providers show it. Its bytes are
- * as public as PEM text, so they must not become a secret. Null for other bytes.
+ * Reads a public key or a certificate in DER (RFC 5280 section 4.1), or in DER as base64, as identity providers show it
+ * (RFC 7517 section 4.7). Its bytes are as public as PEM text, so they must not become a secret. Null for other bytes.
  */
 function readBinaryPublicKey(bytes: Buffer): KeyObject | null {
   const text = bytes.toString('latin1')
   const key = text.startsWith('MI') ? Buffer.from(text, 'base64') : bytes
   if (key[0] !== DER_SEQUENCE) return null
-  try {
-    return createPublicKey({ key, format: 'der', type: 'spki' })
-  } catch {
-    return null
+  const readers = [
+    () => createPublicKey({ key, format: 'der', type: 'spki' }),
+    () => new X509Certificate(key).publicKey,
+  ] as const
+  for (const read of readers) {
+    try {
+      return read()
+    } catch {
+      // The bytes are of the other form, or of none.
+    }
   }
+  return null
 }
 
 const DER_SEQUENCE = 0x30

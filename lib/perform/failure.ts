@@ -258,7 +258,7 @@ export function validationMessages(
     const field = path === null ? undefined : findFieldByColumn(resource, path)
     // Names and messages of another table, or of a field in no request and response, reveal what nobody may see.
     if (isItemOfOtherTable(item, resource) || (field !== undefined && !isNameable(field))) {
-      messages.set('', [resource.translate(createMessage('invalid'))])
+      messages.set('', [...new Set([...(messages.get('') ?? []), resource.translate(createMessage('invalid'))])])
       continue
     }
     const name = field?.json ?? path ?? ''

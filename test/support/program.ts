@@ -28,8 +28,7 @@ export interface Program {
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | string>
 }
 
-/** A program starts in a second, and in half a minute on a machine that ten runs of tests share. */
-const START_TIMEOUT = 60_000
+const START_TIMEOUT = 30_000
 
 /** Starts a Node.js program, without the Node.js options of this test run. */
 export function start(

@@ -16,8 +16,8 @@ const { default: Reporter } = await import(new URL('reporters/default.js', ava).
 const FILES_PER_PROCESS = 40
 /** Milliseconds without a result after which a process hangs, as in AVA's configuration. */
 const SILENCE = 120_000
-/** Milliseconds that a process may take to end after its last file. On a busy machine, ten seconds are too few. */
-const ENDING = 20_000
+/** Milliseconds that a process may take to end after its last file. */
+const ENDING = 10_000
 
 const given = process.argv.slice(2)
 setColours({ level: given.includes('--color') ? 1 : 0 })

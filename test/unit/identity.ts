@@ -222,6 +222,16 @@ test('broken PEM in bytes, as a file has it, is no secret either', async (t) => 
   await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, publicPem), options)
 })
 
+/** A self-signed certificate of an elliptic curve in DER, as base64. Its private key is not needed. */
+const CERTIFICATE = [
+  'MIIBeDCCAR+gAwIBAgIUF8aVpFi7ce7XQBUB9yNyLWO5ZKYwCgYIKoZIzj0EAwIwETEPMA0GA1UEAwwGaXNzdWVyMCAXDTI2MTEz',
+  'MDE0MDYxOFoYDzIxMjYxMTA2MTQwNjE4WjARMQ8wDQYDVQQDDAZpc3N1ZXIwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARu6Vum',
+  'mp2gwnPGvK10fDZjpk8PqWDIQAAg4aysJs36i6lBO1761Bl3GOzxjUYR1WqeEJePz4Zb0VZbJDJCPsWdo1MwUTAdBgNVHQ4EFgQU',
+  'fSUrIUNhMP2oXrlvchN7R1GuKcswHwYDVR0jBBgwFoAUfSUrIUNhMP2oXrlvchN7R1GuKcswDwYDVR0TAQH/BAUwAwEB/zAKBggq',
+  'hkjOPQQDAgNHADBEAiAnEXWAD93TCNmA+X995EJzXNdRyCeVuwO5Gr4jk60PdgIgbjZehF2A8WN7mFAJT7RHx20kxB4tHz1xiv3u',
+  '3H0XiNw=',
+].join('')
+
 for (const [form, key] of [
   ['DER', rsa.publicKey.export({ format: 'der', type: 'spki' })],
   ['DER as base64', rsa.publicKey.export({ format: 'der', type: 'spki' }).toString('base64')],
@@ -235,6 +245,14 @@ for (const [form, key] of [
       await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, key), each)
   })
 }
+
+test('a certificate in DER is a public key, and no secret that everybody may sign with', async (t) => {
+  for (const key of [CERTIFICATE, Buffer.from(CERTIFICATE, 'base64')] as (string & KeyObject)[]) {
+    t.throws(() => jwtIdentity({ key, algorithms: ['HS256'] }), { message: /: key is a public key of type ec/ })
+    const options: JwtIdentityOptions = { key: () => key, algorithms: ['ES256', 'HS256'] }
+    await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, key), options)
+  }
+})
 
 test('a token signed with another key is 401', async (t) => {
   await isRefused(t, signed(CLAIMS, 'another secret that is just as long as it needs'))
