@@ -1,6 +1,7 @@
 // Table of idempotency records, which store replies so that a repeated write is replayed.
 
 import { DataTypes, type Model, type ModelStatic, Op, type Sequelize, type Transaction } from 'sequelize'
+import { AS_INSTANCES } from './instances.js'
 import { sequelizeOf } from './internals.js'
 import { statementLoggingOf } from './logging.js'
 
@@ -46,7 +47,7 @@ export interface IdempotencyRecord {
  * records.
  */
 function transactionOptions(model: ModelStatic<Model>, transaction: Transaction) {
-  return { transaction, hooks: false, ...statementLoggingOf(sequelizeOf(model)) }
+  return { transaction, hooks: false, ...AS_INSTANCES, ...statementLoggingOf(sequelizeOf(model)) }
 }
 
 export async function findIdempotencyRecord(
@@ -103,6 +104,7 @@ export async function findExpiredRecords(
     limit: most,
     hooks: false,
     useMaster: true,
+    ...AS_INSTANCES,
     ...statementLoggingOf(sequelizeOf(model)),
   } as object)
   return found.map((each) => String(each.get('id'))).sort()

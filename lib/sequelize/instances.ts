@@ -8,6 +8,9 @@ import { statementLoggingOf } from './logging.js'
 import { runReadQuery } from './run.js'
 import { escapeValue, literal } from './sql.js'
 
+/** Makes finders return instances, also if the host's default scope or option `query` sets `raw: true`. */
+export const AS_INSTANCES: { readonly raw: false } = { raw: false }
+
 /**
  * Inserts existing instances like `model.bulkCreate`, without hooks and validation. `bulkCreate` itself would build the
  * instances again and run the host's setters twice. `insertedKeys` is the query for generated keys that Sequelize would

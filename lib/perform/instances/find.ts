@@ -9,6 +9,7 @@ import { addCondition } from '../../common/predicates.js'
 import { instanceColumnOf } from '../../sequelize/columnTypes.js'
 import { limitOptionsOf } from '../../sequelize/connections.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
+import { AS_INSTANCES } from '../../sequelize/instances.js'
 import { hasShortNames, type WhereFragment } from '../../sequelize/internals.js'
 import { statementLoggingOf } from '../../sequelize/logging.js'
 import {
@@ -221,6 +222,7 @@ async function findJoinedInstances(store: FindSource, parts: JoinedParts): Promi
     ...(includeDeleted ? { paranoid: false } : {}),
     ...readOptionOf(isFromPrimary),
     ...(hooks ? {} : { hooks: false }),
+    ...AS_INSTANCES,
     ...limitOptionsOf(store.limit),
     ...statementLoggingOf(store.sequelize),
   }
@@ -387,20 +389,21 @@ type AliasedExpression = [ReturnType<typeof literal>, string]
  * Returns options that make `findOne`, `findAll` and `reload` load whole instances without loss of digits. A rounded
  * key would make `save` and `destroy` change another record.
  */
-export function exactReadOptions(store: StatementContext): Pick<FindOptions, 'attributes' | 'logging'> {
-  const logging = statementLoggingOf(store.sequelize)
+export function exactReadOptions(store: StatementContext): Pick<FindOptions, 'attributes' | 'logging' | 'raw'> {
+  const options = { ...AS_INSTANCES, ...statementLoggingOf(store.sequelize) }
   const hidden = attributesExcludedByScope(store.model)
   const shown = store.resource.fields.filter(({ virtual, name }) => !virtual && !hidden.has(name))
   const include = exactExpressionsOf(store, shown)
-  if (include.length === 0) return logging
-  return { attributes: { exclude: [...hidden, ...include.map(([, name]) => name)], include }, ...logging }
+  if (include.length === 0) return options
+  return { attributes: { exclude: [...hidden, ...include.map(([, name]) => name)], include }, ...options }
 }
 
 /** Returns options that load only the keys of instances, without loss of digits. */
-export function exactKeyOptions(store: StatementContext): Pick<FindOptions, 'attributes' | 'logging'> {
+export function exactKeyOptions(store: StatementContext): Pick<FindOptions, 'attributes' | 'logging' | 'raw'> {
   const { keys } = store.resource
   const expressions = new Map(exactExpressionsOf(store, keys).map((expression) => [expression[1], expression]))
-  return { attributes: keys.map(({ name }) => expressions.get(name) ?? name), ...statementLoggingOf(store.sequelize) }
+  const attributes = keys.map(({ name }) => expressions.get(name) ?? name)
+  return { attributes, ...AS_INSTANCES, ...statementLoggingOf(store.sequelize) }
 }
 
 /** Returns the fields whose values the driver would round, each with an exact SQL expression. */

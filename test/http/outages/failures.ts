@@ -395,3 +395,45 @@ test('null clears under the omitNull of the host, alone and through hooks', asyn
     t.like(body, { name: 'x', level: null })
   }
 })
+
+for (const [what, options, defaultScope] of [
+  ['the option query', { query: { raw: true } }, {}],
+  ['the default scope', {}, { raw: true }],
+] as const) {
+  test(`records are read as instances if ${what} sets raw`, async (t) => {
+    const database = await openDatabase(options)
+    const noop = (): void => undefined
+    const Note = database.sequelize.define(
+      'note',
+      { title: { type: DataTypes.STRING, get: () => 'shown' }, body: DataTypes.STRING },
+      { timestamps: false, defaultScope, hooks: { beforeFind: noop, beforeDestroy: noop, beforeUpdate: noop } },
+    )
+    const heard: unknown[] = []
+    const onError = (error: unknown) => void heard.push(error)
+    const app = express()
+    app.use(crudRouter(Note, { operations: Operations.AllWithBulk, idempotency: true, onError }))
+    await database.sequelize.sync()
+    const server = await serve(app)
+    t.teardown(async () => {
+      await server.close()
+      await database.close()
+    })
+    const keyed = { 'idempotency-key': 'one' }
+    const created = { id: 1, title: 'shown', body: 'a' }
+    for (const replayed of [null, 'true']) {
+      const answer = await server.post('/api/notes', { title: 'x', body: 'a' }, keyed)
+      t.is(answer.status, 201)
+      t.deepEqual(answer.body, created)
+      t.is(answer.headers.get('idempotency-replayed'), replayed)
+    }
+    t.is((await server.post('/api/notes/bulk', [{ body: 'b' }, { body: 'c' }])).status, 201)
+    t.deepEqual((await server.get('/api/notes/1')).body, created)
+    t.deepEqual((await server.get('/api/notes?filter=body=a&select=title,body')).body.items, [
+      { title: 'shown', body: 'a' },
+    ])
+    t.deepEqual((await server.patch('/api/notes/1', { body: 'd' })).body, { ...created, body: 'd' })
+    t.is((await server.delete('/api/notes/1')).status, 204)
+    t.deepEqual((await server.post('/api/notes/bulk-delete', [1, 2, 3])).body, { deleted: 2 })
+    t.deepEqual(heard, [])
+  })
+}
