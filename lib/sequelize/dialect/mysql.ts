@@ -174,9 +174,12 @@ function asChar(column: string): string {
   return `CAST(${column} AS CHAR)`
 }
 
-/** Sorts an enumeration by its text instead of its declaration order. */
+/**
+ * Sorts an enumeration by its text instead of its declaration order. CONCAT keeps the column's collation, and CAST would
+ * replace it by the collation of the connection.
+ */
 function term(column: string, enumeration: boolean): string {
-  return enumeration ? asChar(column) : column
+  return enumeration ? `CONCAT(${column})` : column
 }
 
 const failures: Failures = {
