@@ -1,4 +1,5 @@
 import type { FieldType, FilterValue, ValueType } from '../../types/field.js'
+import { isKeyValue } from '../common/keys.js'
 import { divideDecimal, EXACT_DIGITS } from '../common/values.js'
 import { callToJson } from './anyJson.js'
 import { blob } from './blob.js'
@@ -56,6 +57,17 @@ export function createDecoder(valueType: ValueType, options: CodecOptions = {}):
  */
 export function readFilterValue(valueType: ValueType, text: string): FilterValue | null {
   return codecOf(valueType).readText(text, valueType)
+}
+
+/**
+ * Parses a key of a path. Returns null if the text cannot be a key of the type. Numbers must be written as in
+ * responses: `05` is not `5`.
+ */
+export function readKeyText(valueType: ValueType, text: string): string | number | null {
+  const { readKey } = codecOf(valueType)
+  if (readKey !== undefined) return readKey(text, valueType)
+  const read = readFilterValue(valueType, text)
+  return read?.kind === 'value' && isKeyValue(read.value) ? read.value : null
 }
 
 /** Returns the name of a type's values for messages about all values of the type. */

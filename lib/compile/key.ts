@@ -1,6 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
+import { readKeyText } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 import { didYouMean, listValid } from '../config/suggest.js'
 import { uniquesOf } from '../sequelize/model.js'
@@ -84,6 +85,12 @@ export function uniqueFieldsOf(
     return found.length === all.length && found.length > 0 ? [found] : []
   })
   return [keys, ...known].filter((all) => all.every(isUsable))
+}
+
+/** Whether the word of a fixed path, such as `bulk`, can also be the key of a record. */
+export function isPossibleKey(keys: readonly Field[], word: string): boolean {
+  const [key, ...others] = keys
+  return key !== undefined && others.length === 0 && readKeyText(key.valueType, word) !== null
 }
 
 /** Types of keys that cursor tokens support. */

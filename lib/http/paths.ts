@@ -1,5 +1,6 @@
 import type { Action } from '../../types/action.js'
 import type { OperationName, Resource } from '../../types/resource.js'
+import { isPossibleKey } from '../compile/key.js'
 import { type Operation, operationEntries, type PathMethod } from '../operations.js'
 import { SUPPORTS_QUERY } from '../parse/queryMethod.js'
 
@@ -12,23 +13,23 @@ export interface Path {
   readonly methods: readonly PathMethod[]
   /**
    * Methods that the key path `/:id` has and this path lacks. Requests with these methods go on to the key path: if
-   * keys are text, `/bulk` can also be the path of a record.
+   * `bulk` can be a key, `/bulk` can also be the path of a record.
    */
   readonly laterMethods: readonly PathMethod[]
 }
 
 /** Returns the paths of a resource. Fixed paths such as `/bulk` come before the key path, which also matches them. */
 export function pathsOf(resource: Resource): readonly Path[] {
-  const { keys, key, operations } = resource
+  const { keys, operations } = resource
   const rows = operationEntries(resource.operationTable).filter(([name]) => operations.has(name))
   const names = [...new Set(rows.map(([, { path }]) => path))]
   const isKeyPath = (path: string): boolean => path.startsWith('/:')
   const operationsAt = (path: string): Path['operations'] => rows.filter(([, row]) => row.path === path)
   const record = findMethods(operationsAt('/:id'))
-  // If keys are text, the word of a fixed path can also be a record's key.
-  const isText = keys.length === 1 && key.valueType.type === 'string'
   const findLaterMethods = (path: string, methods: readonly PathMethod[]): readonly PathMethod[] =>
-    isText && /^\/[^:/]+$/.test(path) ? record.filter((each) => !methods.includes(each)) : []
+    /^\/[^:/]+$/.test(path) && isPossibleKey(keys, path.slice(1))
+      ? record.filter((each) => !methods.includes(each))
+      : []
   const createPath = (path: string): Path => {
     const methods = findMethods(operationsAt(path))
     return { path, operations: operationsAt(path), methods, laterMethods: findLaterMethods(path, methods) }

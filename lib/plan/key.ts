@@ -1,27 +1,13 @@
-import type { Field, ValueType } from '../../types/field.js'
+import type { Field } from '../../types/field.js'
 import type { KeyValue } from '../../types/plan.js'
-import { codecOf, readFilterValue } from '../codec/codecs.js'
+import { readFilterValue, readKeyText } from '../codec/codecs.js'
 import { isKeyValue, isRoundedNumber, joinKeyParts, type KeyFields, splitKey } from '../common/keys.js'
 import { problem } from '../common/problem.js'
-
-/**
- * Parses a key of a path. Returns null if the text cannot be a key of the field's type. Numbers must be written as in
- * responses: `05` is not `5`.
- */
-function readKey({ valueType }: Field, text: string): KeyValue | null {
-  const { readKey: key = readPlainKey } = codecOf(valueType)
-  return key(text, valueType)
-}
-
-function readPlainKey(text: string, valueType: ValueType): KeyValue | null {
-  const read = readFilterValue(valueType, text)
-  return read?.kind === 'value' && isKeyValue(read.value) ? read.value : null
-}
 
 /** Parses the key of a path, with one or several parts, into the form that plans use. */
 export function readKeyParts(keys: KeyFields, text: string): KeyValue | null {
   const [only] = keys
-  if (only !== undefined && keys.length === 1) return readKey(only, text)
+  if (only !== undefined && keys.length === 1) return readKeyText(only.valueType, text)
   const texts = splitKey(keys, text)
   const parts = texts?.map((part, index) => readKeyPart(keys[index], part)) ?? [null]
   const key = parts.includes(null) ? undefined : joinKeyParts(parts)
@@ -48,7 +34,7 @@ export function readBodyKey(keys: KeyFields, given: unknown): KeyValue | null {
 function readKeyPart(field: Field | undefined, text: string): KeyValue | null {
   if (field === undefined) return null
   if (field.valueType.type === 'boolean') return text === 'true' || text === 'false' ? text : null
-  return readKey(field, text)
+  return readKeyText(field.valueType, text)
 }
 
 /** Parses the last key of a page, in its stored spelling. Unlike a key in a path, this key may be empty. */

@@ -32,6 +32,11 @@ const Ticket = sequelize.define('Ticket', {
   code: { type: DataTypes.UUID, primaryKey: true, defaultValue: DataTypes.UUIDV4 },
   title: DataTypes.STRING,
 })
+const Short = sequelize.define('Short', { code: { type: DataTypes.STRING(3), primaryKey: true } })
+const Mode = sequelize.define('Mode', {
+  word: { type: DataTypes.ENUM('bulk', 'single'), primaryKey: true },
+  label: DataTypes.STRING,
+})
 const Account = sequelize.define('Account', {
   number: { type: DataTypes.STRING(20), allowNull: false, unique: true },
   owner: DataTypes.STRING,
@@ -43,6 +48,7 @@ await Tag.bulkCreate([
   { slug: 'red', label: 'Red' },
   { slug: 'bulk-delete', label: 'A tag with the name of a route' },
 ])
+await Mode.create({ word: 'bulk', label: 'Many at once' })
 await Account.bulkCreate([{ number: 'A-1', owner: 'Jan' }])
 ava.after.always(() => database.close())
 
@@ -466,6 +472,20 @@ test('GET /bulk is 404 where bulk could be a key, and the record where there is 
   t.is((await server.patch('/api/tags/bulk-delete', { label: 'Changed' })).body.label, 'Changed')
   t.is((await server.delete('/api/tags/bulk')).status, 404)
   t.deepEqual((await server.post('/api/tags/bulk', [])).body, [])
+})
+
+test('GET /bulk is the record where bulk is a value of an enumerated key', async (t) => {
+  const server = await serving(t, (app) => app.use(crudRouter(Mode, { operations: 127 })))
+  t.is((await server.get('/api/modes/bulk')).body.label, 'Many at once')
+  t.is((await server.patch('/api/modes/bulk', { label: 'Several' })).body.label, 'Several')
+  t.is((await server.send('PATCH', '/api/modes/bulk-delete', { json: {} })).status, 405)
+})
+
+test('GET /bulk is 405 where keys are too short to be bulk', async (t) => {
+  const server = await serving(t, (app) => app.use(crudRouter(Short, { operations: 127 })))
+  const { status, headers } = await server.get('/api/shorts/bulk')
+  t.is(status, 405)
+  t.is(headers.get('allow'), 'POST, OPTIONS')
 })
 
 test('a path that is a bulk route and a record allows the methods of both', async (t) => {
