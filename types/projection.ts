@@ -4,8 +4,8 @@ import type { Column, Join, OrderKey, Predicate } from './predicate.js'
 
 /** A member of a JSON record. Indexes refer to the projection's columns. */
 export type Member =
-  /** A constant: the value of a masked field. */
-  | { readonly kind: 'constant'; readonly json: string; readonly value: JsonValue }
+  /** A constant: the value of a masked field. Null if the column at `presence` is null. */
+  | { readonly kind: 'constant'; readonly json: string; readonly value: JsonValue; readonly presence?: number }
   /** The value of a column. `place` is the member's position in `select`. */
   | {
       readonly kind: 'value'

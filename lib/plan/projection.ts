@@ -105,8 +105,11 @@ function createFlattenedMembers(
     const path = joins === null || join === null ? null : [...joins, join]
     const own = members[target].map(({ json, field }): Member => {
       if (path === null) return { kind: 'constant', json, value: null }
-      if (!view.readable(field, step.access)) return { kind: 'constant', json, value: maskedValue(field) }
-      return { kind: 'value', json, index: columns.add(path, field), field: optionalField(field) }
+      if (view.readable(field, step.access))
+        return { kind: 'value', json, index: columns.add(path, field), field: optionalField(field) }
+      const value = maskedValue(field)
+      if (value === null) return { kind: 'constant', json, value }
+      return { kind: 'constant', json, value, presence: columns.add(path, step.access.presenceField) }
     })
     return [...own, ...createFlattenedMembers(nested, assembly, path)]
   })

@@ -5,7 +5,7 @@ import type { Cell, ExportContent } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
 import { type Visitors, visit } from '../common/visitor.js'
 import { computedValue } from './computed.js'
-import { toJsonRecord } from './record.js'
+import { constantValue, toJsonRecord } from './record.js'
 
 /** Creates the content of an export, independent of the file format. */
 export function createExportContent(
@@ -44,7 +44,9 @@ function createCells(members: readonly Member[]): readonly Cell[] {
 
 const CELLS: Visitors<Member, [prefix: string], readonly PositionedCell[]> = {
   // The place of a constant is never used, because `select` cannot name a constant.
-  constant: ({ json, value }, prefix) => [{ ...createCell(prefix, json, 'json'), place: 0, value: () => value }],
+  constant: (member, prefix) => [
+    { ...createCell(prefix, member.json, 'json'), place: 0, value: (row) => constantValue(member, row) },
+  ],
   // A flattened member and the path of the same name read the same column at two places.
   value: ({ json, field, index, place = index }, prefix) => [
     { ...createCell(prefix, json, field.valueType.type), place, value: (row) => field.decode(row[index]) },

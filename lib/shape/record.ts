@@ -30,8 +30,8 @@ type WriterArguments = [record: JsonRecord, row: Row, members: readonly Member[]
 type OtherMember = Exclude<Member, { readonly kind: 'value' }>
 
 const MEMBER_WRITERS: Visitors<OtherMember, WriterArguments, void> = {
-  constant: ({ json, value }, record) => {
-    record[json] = value
+  constant: (member, record, row) => {
+    record[member.json] = constantValue(member, row)
   },
   computed: (member, record, row) => {
     record[member.json] = computedValue(row, member)
@@ -53,6 +53,11 @@ const MEMBER_WRITERS: Visitors<OtherMember, WriterArguments, void> = {
   },
   flattened: ({ json, field, index }, record, row, members) =>
     spreadMembers(record, json, field.decode(row[index]), FLATTEN_LEVELS, members),
+}
+
+/** Returns the value of a masked field; null if the record with the field is missing. */
+export function constantValue({ value, presence }: Extract<Member, { kind: 'constant' }>, row: Row): JsonValue {
+  return presence === undefined || (row[presence] ?? null) !== null ? value : null
 }
 
 /** Adds the members of a JSON object to the record under joined names. Does not replace existing members. */

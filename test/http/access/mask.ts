@@ -104,14 +104,19 @@ const stage = await openStage(({ sequelize }, app) => {
 
   const Book = sequelize.define(
     'Book',
-    { title: DataTypes.STRING, price: DataTypes.INTEGER, cost: DataTypes.INTEGER },
+    {
+      title: DataTypes.STRING,
+      price: DataTypes.INTEGER,
+      cost: DataTypes.INTEGER,
+      pages: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 400 },
+    },
     plain,
   )
   const Shelf = sequelize.define('Shelf', { label: DataTypes.STRING }, plain)
   Shelf.hasMany(Book, { as: 'books', foreignKey: 'shelfId' })
   Book.belongsTo(Shelf, { as: 'shelf', foreignKey: 'shelfId' })
   Shelf.belongsTo(Book, { as: 'best', foreignKey: 'bestId', constraints: false })
-  app.use('/shop', crudRouter(Book, { ...common, mask: { cost: 'trade' } }))
+  app.use('/shop', crudRouter(Book, { ...common, mask: { cost: 'trade', pages: 'trade' } }))
   app.use('/press', crudRouter(Book, { ...common, mask: { price: 'press' } }))
   app.use(crudRouter(Shelf, { ...common, flatten: ['best'] }))
 })
@@ -621,6 +626,24 @@ test('a relation path over a model mounted twice needs the permissions of both m
   t.like(await flat({}), { bestTitle: 'Dune', bestPrice: null, bestCost: null })
   t.like(await flat(withRole('press')), { bestTitle: 'Dune', bestPrice: 30, bestCost: null })
   t.like(await flat(withRole('press', 'trade')), { bestTitle: 'Dune', bestPrice: 30, bestCost: 10 })
+})
+
+test('flattened fields of a missing record are null for callers who may not read them', async (t) => {
+  for (const [headers, pages] of [
+    [{}, 0],
+    [withRole('trade'), 400],
+  ] as const) {
+    t.like((await stage.get('/api/shelves/1', headers)).body, { bestTitle: 'Dune', bestPages: pages })
+    t.like((await stage.get('/api/shelves/2', headers)).body, { bestTitle: null, bestPages: null })
+    const list = await stage.get('/api/shelves', headers)
+    t.deepEqual(
+      list.body.items.map((item: Record<string, unknown>) => item.bestPages),
+      [pages, null],
+    )
+    const made = await stage.post('/api/shelves', { label: 'new' }, headers)
+    t.is(made.body.bestPages, null)
+    t.is((await stage.delete(`/api/shelves/${made.body.id}`, headers)).status, 204)
+  }
 })
 
 test('what is no record in the body of a bulk create is refused in the same words, whoever may write what', async (t) => {
