@@ -29,7 +29,10 @@ export function flattenedRelationsOf({ flatten, relations }: Resource): readonly
   if (flatten.length === 0) return NOTHING
   const found = relations()
   return getOrCreate(flattenedByRelations, found, () =>
-    flattenBelow({ names: flatten, relations: found, access: null }, '', 0),
+    flattenBelow({ names: flatten, relations: found, access: null }, '', {
+      level: 0,
+      taken: { response: new Set(), list: new Set() },
+    }),
   )
 }
 
@@ -53,10 +56,16 @@ interface FlattenSource {
   readonly access: ModelAccess | null
 }
 
+interface FlattenProgress {
+  readonly level: number
+  /** Names of the members so far. If several members have one name, the first member is in the record. */
+  readonly taken: Readonly<Record<ShapeName, Set<string>>>
+}
+
 function flattenBelow(
   { names, relations, access: from }: FlattenSource,
   prefix: string,
-  level: number,
+  { level, taken }: FlattenProgress,
 ): readonly FlattenedRelation[] {
   if (level >= FLATTEN_LEVELS) return NOTHING
   const byName = new Map([...relations.values()].map((relation) => [relation.name, relation]))
@@ -65,15 +74,17 @@ function flattenBelow(
     const access = relation?.resolveTarget() ?? null
     if (relation === undefined || access === null) return []
     const start = joinNames(prefix, relation.json)
-    const members = {
-      response: flattenedMembersOf(access, 'response', start),
-      list: flattenedMembersOf(access, 'list', start),
+    const takeMembers = (shape: ShapeName): readonly FlattenedMember[] => {
+      const members = flattenedMembersOf(access, shape, start).filter(({ json }) => !taken[shape].has(json))
+      for (const { json } of members) taken[shape].add(json)
+      return members
     }
+    const members = { response: takeMembers('response'), list: takeMembers('list') }
     return [
       {
         step: { relation, access, from },
         members,
-        nested: flattenBelow(flattenSourceOf(access), start, level + 1),
+        nested: flattenBelow(flattenSourceOf(access), start, { level: level + 1, taken }),
       },
     ]
   })

@@ -43,8 +43,11 @@ const stage = await openStage(({ sequelize }, app) => {
       limits: { pathDepth: 1 },
     }),
   )
+  const Ticket = sequelize.define('Ticket', { seat: DataTypes.INTEGER }, plain)
+  Ticket.belongsTo(Player, { as: 'player', foreignKey: 'playerId' })
+  app.use(crudRouter(Ticket, { identity, flatten: ['player'] }))
 })
-const { League, Team, Player } = stage.sequelize.models
+const { League, Team, Player, Ticket } = stage.sequelize.models
 await League?.bulkCreate([
   { name: 'North', rank: 2 },
   { name: 'South', rank: 1 },
@@ -58,6 +61,7 @@ await Player?.bulkCreate([
   { name: 'Anna', teamMotto: null, teamId: 2 },
   { name: 'Ola', teamMotto: 'other' },
 ])
+await Ticket?.create({ seat: 1, playerId: 1 })
 const agent = new Agent({ keepAlive: true })
 test.after.always(async () => {
   agent.destroy()
@@ -115,6 +119,15 @@ test('a field of that name is meant, and quantifiers and paths know no flattened
   ]) {
     t.is((await list(stage, '/api/players', { filter })).status, 400, filter)
   }
+})
+
+test('of two flattened members of one name the one of the nearer record is in responses, as in selections', async (t) => {
+  const selected = await list(stage, '/api/tickets', { select: 'PlayerTeamMotto', filter: 'PlayerTeamMotto=own' })
+  t.deepEqual(selected.body.items, [{ playerTeamMotto: 'own' }])
+  const [item] = (await list(stage, '/api/tickets', {})).body.items
+  const { body: single } = await stage.get('/api/tickets/1', fan)
+  const { body: written } = await stage.patch('/api/tickets/1', { seat: 2 }, fan)
+  for (const record of [item, single, written]) t.is(record.playerTeamMotto, 'own')
 })
 
 test('the limit of relations in a path holds for the names of flattened members too', async (t) => {
