@@ -20,6 +20,7 @@ import {
   MAX_GUESSED_LENGTH,
   suggestField,
 } from './context.js'
+import { flattenedAliasesOf } from './flatten.js'
 import { resolveForCaller } from './path.js'
 
 type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projection'>
@@ -36,7 +37,7 @@ export function planAggregate(context: Context, { aggregation }: Pick<ListIntent
 class AggregatePlanner {
   readonly #context: Context
   readonly #columns: Column[] = []
-  /** Groups and measures of the request, by lower-case name, which `sort` refers to. */
+  /** Groups and measures of the request, by the lower-case names of their paths, which `sort` refers to. */
   readonly #requested = new Map<string, { readonly name: string; readonly column: Column }>()
 
   constructor(context: Context) {
@@ -75,7 +76,7 @@ class AggregatePlanner {
     const column = columnOf(joins, derived)
     const own = [field.json, ...(jsonMemberOf(field)?.path ?? [])]
     const last = node.unit === null ? own : [...own, node.unit]
-    this.#add(column, measureNameOf(node.unit, node.path))
+    this.#add(column, node.unit, node.path)
     const path = ['group', ...joins.map(({ relation }) => relation.json), ...last]
     if (tree.add(path, this.#columns.length - 1, derived)) return
     throw this.#createProblem('group', node, 'the parameter "group" contains it twice')
@@ -84,7 +85,7 @@ class AggregatePlanner {
   #addMeasure(node: MeasureNode, tree: MemberTree): void {
     const column = this.#resolveMeasure('aggregate', node)
     if (column === null) return
-    this.#add(column, measureNameOf(node.measure, node.path))
+    this.#add(column, node.measure, node.path)
     const { path } = node
     const names = path === null ? [] : [...column.joins.map(({ relation }) => relation.json), column.field.json]
     const member = node.measure === 'count' && path !== null ? 'counts' : node.measure
@@ -133,17 +134,29 @@ class AggregatePlanner {
     throw createUnknownFieldProblem(parameter, path.segments.join('.'), path.offset, hint)
   }
 
-  #add(column: Column, name: string): void {
+  #add(column: Column, word: string | null, path: Path | null): void {
     this.#columns.push(column)
-    this.#requested.set(name.toLowerCase(), { name, column })
+    const name = measureNameOf(word, path)
+    this.#requested.set(measureNameOf(word, this.#unflatten(path)).toLowerCase(), { name, column })
+  }
+
+  /** Returns the path for which a flattened name stands: `team.name` for `teamName`. Returns other paths unchanged. */
+  #unflatten(path: Pick<Path, 'segments'> | null): Pick<Path, 'segments'> | null {
+    const [name = '', ...others] = path?.segments ?? []
+    const { resource, access } = this.#context.root
+    if (access !== null || others.length > 0) return path
+    const alias = flattenedAliasesOf(resource).get(name.toLowerCase())
+    return alias === undefined
+      ? path
+      : { segments: [...alias.steps.map(({ relation }) => relation.json), alias.field.json] }
   }
 
   /** Plans a sort key. Only groups and measures of the request can be sort keys, even if a field has the name. */
   #resolveSortKey({ word, path, direction, offset }: GroupSortNode): OrderKey[] {
     const bare = word === null && path.segments.length === 1 ? path.segments[0]?.toLowerCase() : undefined
     const name = measureNameOf(word, path)
-    const requested =
-      (bare === 'count' ? this.#requested.get('count') : undefined) ?? this.#requested.get(name.toLowerCase())
+    const key = measureNameOf(word, this.#unflatten(path)).toLowerCase()
+    const requested = (bare === 'count' ? this.#requested.get('count') : undefined) ?? this.#requested.get(key)
     if (requested !== undefined) return [{ column: requested.column, direction }]
     if (this.#context.unknownFields === 'ignore') return []
     const text = path.segments.join('.')

@@ -32,7 +32,7 @@ const stage = await openStage(({ sequelize }, app) => {
       fields: { hidden: { exclude: true } },
     }),
   )
-  app.use(crudRouter(Player, { identity, flatten: ['team'] }))
+  app.use(crudRouter(Player, { identity, flatten: ['team'], operations: Operations.All | Operations.Aggregate }))
   const Coach = sequelize.define('Coach', { name: DataTypes.STRING }, plain)
   Coach.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
   app.use(
@@ -119,6 +119,25 @@ test('a field of that name is meant, and quantifiers and paths know no flattened
   ]) {
     t.is((await list(stage, '/api/players', { filter })).status, 400, filter)
   }
+})
+
+test('groups are sorted by a flattened member, whichever name the group has in the request', async (t) => {
+  const names = ['Lakers', 'Celtics', null]
+  for (const [group, sort] of [
+    ['TeamName', '-TeamName'],
+    ['TeamName', '-Team.Name'],
+    ['Team.Name', '-TeamName'],
+  ] as const) {
+    const { status, body } = await list(stage, '/api/players', { group, sort })
+    t.is(status, 200, `${group} ${sort}`)
+    t.deepEqual(
+      body.items.map((item: { readonly group: { readonly team: { readonly name: string } } }) => item.group.team.name),
+      names,
+    )
+  }
+  const { status, body } = await list(stage, '/api/players', { aggregate: 'max(TeamName)', sort: 'max(Team.Name)' })
+  t.is(status, 200)
+  t.deepEqual(body.items, [{ max: { team: { name: 'Lakers' } } }])
 })
 
 test('of two flattened members of one name the one of the nearer record is in responses, as in selections', async (t) => {
