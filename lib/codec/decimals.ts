@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../types/field.js'
+import type { JsonValue, ValueType } from '../../types/field.js'
 import type { FieldMessage } from '../../types/messages.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { createMessage } from '../common/messages.js'
@@ -29,7 +29,7 @@ import { anyOf, DOUBLE, describeSchema, numberBoundsSchema } from './schema.js'
 export const decimal: Codec = {
   createBodyReader,
   readText: (text) => toFilterValue(readDecimal(text)),
-  readKey: (text) => (text.length > MAX_NUMBER_LENGTH ? null : readDecimal(text)),
+  readKey: readDecimalKey,
   createDecoder: ({ jsonType, scale }) =>
     jsonType === 'number' ? decodeDecimalNumber : createDecimalTextDecoder(scale),
   noun: () => 'a decimal number',
@@ -54,11 +54,23 @@ function createBodyReader(field: RuledField): Reader {
     if (jsonType === 'string' && typeof raw === 'number' && countSignificantDigits(digits) > EXACT_DIGITS)
       return rejectWith(INEXACT)
     const faults: FieldMessage[] = []
-    if (scale !== undefined && (digits.split('.')[1] ?? '').length > scale) faults.push(places)
+    if (scale !== undefined && countPlaces(digits) > scale) faults.push(places)
     if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) faults.push(bounds.tooLow)
     if (bounds.max !== undefined && compareDecimals(digits, bounds.max) > 0) faults.push(bounds.tooHigh)
     return faults.length === 0 ? { value: digits } : { messages: faults }
   }
+}
+
+/** Reads a key. No record has a key with more decimal places than the column. */
+function readDecimalKey(text: string, { scale = Number.POSITIVE_INFINITY }: ValueType): string | null {
+  if (text.length > MAX_NUMBER_LENGTH) return null
+  const digits = isExponential(text) ? readScientific(text) : readDecimal(text)
+  return digits === null || countPlaces(digits) > scale ? null : digits
+}
+
+/** Returns the number of decimal places of a canonical decimal. */
+function countPlaces(digits: string): number {
+  return digits.split('.')[1]?.length ?? 0
 }
 
 function parseSentDigits(raw: unknown, isText: boolean): string | null {

@@ -90,8 +90,8 @@ export function planKeyJson(keys: KeyFields, key: unknown): JsonValue {
 
 /** Returns the parts of a plan's key as JSON, one per field. */
 export function planKeyParts(keys: KeyFields, key: KeyValue): readonly JsonValue[] {
-  const [only] = keys
-  return only !== undefined && keys.length === 1 ? [only.decode(key)] : comparableKeyParts(keys, key)
+  const parts = comparableKeyParts(keys, key)
+  return keys.map(({ decode }, index) => decode(parts[index]))
 }
 
 /** Returns the parts of a plan's key for comparison, one per field. UUIDs keep their spelling. */

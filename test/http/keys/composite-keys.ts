@@ -122,6 +122,16 @@ const stage = await openPush(({ sequelize }, app, io) => {
     },
     plain,
   )
+  const Rate = sequelize.define(
+    'Rate',
+    {
+      amount: { type: DataTypes.DECIMAL(6, 2), primaryKey: true },
+      no: { type: DataTypes.INTEGER, primaryKey: true },
+      note: DataTypes.STRING(20),
+    },
+    plain,
+  )
+  app.use(crudRouter(Rate, { operations: ALL, route: 'rates' }))
   Order.hasMany(Price, { as: 'prices', foreignKey: 'orderId' })
   const priceRouter = crudRouter(Price, { operations: ALL, route: 'prices', push: true })
   routers.set('prices', priceRouter)
@@ -518,6 +528,24 @@ test('decimal places that a key leaves out change nothing', async (t) => {
       ['OnDeleted', '2.500000~4'],
     ],
   )
+})
+
+test.serial('PUT creates records whose keys have decimals, and takes back what it answered', async (t) => {
+  for (const [route, amount] of [
+    ['prices', '7.250000'],
+    ['rates', 7.25],
+  ] as const) {
+    const created = await stage.send('PUT', `/${route}/7.25~1`, { json: { note: 'new' } })
+    t.is(created.status, 201, created.text)
+    t.is(created.body.amount, amount)
+    for (const json of [created.body, { amount, note: 'again' }, { note: 'again' }]) {
+      const { status, text } = await stage.send('PUT', `/${route}/7.25~1`, { json })
+      t.is(status, 200, text)
+    }
+    const other = await stage.send('PUT', `/${route}/7.25~1`, { json: { amount: 7.26, note: 'other' } })
+    t.deepEqual(other.body.errors, { amount: ['must be the key in the path.'] })
+    t.is((await stage.get(`/${route}/7.25~1`)).body.note, 'again')
+  }
 })
 
 test('what is not unique together is no key', (t) => {

@@ -1,6 +1,6 @@
 import ava from 'ava'
 import { DataTypes } from 'sequelize'
-import { crudRouter } from '../../../lib/index.js'
+import { crudRouter, Operations } from '../../../lib/index.js'
 import { list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
@@ -29,6 +29,16 @@ const served = await openStage(({ sequelize }, app) => {
   app.use(crudRouter(City))
   app.use(crudRouter(Hidden, { fields: { code: { exclude: 'query' } } }))
   app.use(crudRouter(Given))
+  const operations = Operations.AllWithBulk + Operations.BulkUpdate + Operations.Replace
+  const decimals = { short: DataTypes.DECIMAL(6, 2), long: DataTypes.DECIMAL(20, 2), small: DataTypes.DECIMAL(15, 10) }
+  for (const [name, type] of Object.entries(decimals)) {
+    const Price = sequelize.define(
+      `${name}Price`,
+      { amount: { type, primaryKey: true }, note: DataTypes.STRING },
+      named(`${name}-prices`),
+    )
+    app.use(crudRouter(Price, { operations }))
+  }
   return { Country, City, Hidden, Given }
 })
 const { Country, City, Hidden, Given } = served
@@ -70,4 +80,40 @@ test('a key that the database or the model gives is no field to filter by', asyn
   const { id } = (await served.get('/api/given')).body.items[0]
   t.is((await list(served, '/api/given', { filter: `Id=${id}` })).body.title, 'Unknown field.')
   t.is((await list(served, '/api/cities', { filter: 'Id=1' })).body.title, 'Unknown field.')
+})
+
+for (const [kind, amount, other] of [
+  ['short', 1.5, 1.501],
+  ['long', '1.50', '1.501'],
+] as const) {
+  test(`a DECIMAL with more decimal places than the column is the key of no record: ${kind}`, async (t) => {
+    const path = `/api/${kind}-prices`
+    await served.post(path, { amount, note: 'as it was' })
+    const missing = { status: 404, body: { code: 'not-found' } }
+    t.like(await served.get(`${path}/1.501`), missing)
+    t.deepEqual((await list(served, path, { keys: '1.501' })).body.items, [])
+    t.like(await served.patch(`${path}/1.501`, { note: 'other' }), missing)
+    t.like(await served.send('PUT', `${path}/1.501`, { json: { note: 'other' } }), missing)
+    const several = await served.patch(`${path}/bulk`, [
+      { amount, note: 'other' },
+      { amount: other, note: 'other' },
+    ])
+    t.like(several, { status: 404, body: { errors: { '[1]': ['does not exist.'] } } })
+    t.deepEqual((await served.post(`${path}/bulk-delete`, [other])).body, { deleted: 0 })
+    t.like(await served.delete(`${path}/1.501`), missing)
+    t.deepEqual((await served.get(path)).body.items, [{ amount, note: 'as it was' }])
+  })
+}
+
+test('a DECIMAL key is read with the exponent that JSON writes', async (t) => {
+  const path = '/api/small-prices'
+  const { headers } = await served.post(path, { amount: 1e-7, note: 'new' })
+  t.is(headers.get('location'), `${path}/1e-7`)
+  t.deepEqual((await served.get(`${path}/1e-7`)).body, { amount: 1e-7, note: 'new' })
+  t.deepEqual((await list(served, path, { keys: '1e-7' })).body.items, [{ amount: 1e-7, note: 'new' }])
+  const replaced = await served.send('PUT', `${path}/0.0000001`, { json: { amount: 1e-7, note: 'replaced' } })
+  t.deepEqual(replaced.body, { amount: 1e-7, note: 'replaced' })
+  t.is((await served.patch(`${path}/bulk`, [{ amount: 1e-7, note: 'patched' }])).status, 200)
+  t.is((await served.get(`${path}/1E-7`)).status, 404)
+  t.deepEqual((await served.post(`${path}/bulk-delete`, [1e-7])).body, { deleted: 1 })
 })
