@@ -132,7 +132,8 @@ export function listHint(
   const off = disabledOperationOf(resource, name)
   if (off !== null) return ` It needs the operation "${off}", which is disabled.`
   const word = normalizeName(name)
-  const spelt = valid.filter((each) => normalizeName(each) === word)
+  const attribute = resource.fields.find((field) => field.name === name)
+  const spelt = valid.filter((each) => normalizeName(each) === word || each === attribute?.json)
   const clause = suggestClause(resource, hidden, name, value) ?? suggestItemsClause(resource, hidden, name, value)
   if (clause !== null && spelt.length === 0) return ` Did you mean "${clause}"?`
   if (isComputedName(resource, hidden, word)) return COMPUTED_HINT

@@ -40,6 +40,13 @@ const served = await openStage(({ sequelize }, app) => {
   app.use(crudRouter(Club, { identity: identityFromRequest }))
   app.use(crudRouter(Player, { route: 'api/keyless', fields: { id: { exclude: 'response' } } }))
   app.use(crudRouter(Player, { route: 'api/ends', relations: { club: false } }))
+  app.use(
+    crudRouter(sequelize.define('Worker', { job_title: DataTypes.STRING, salary: DataTypes.INTEGER }, plain), {
+      identity: identityFromRequest,
+      mask: { salary: 'salaries' },
+      fields: { job_title: { name: 'post' }, salary: { name: 'wage' } },
+    }),
+  )
   return { Club, Player }
 })
 
@@ -175,4 +182,14 @@ test('words and quotes of other languages in a value are answered with a hint', 
     `Level at position 0: "'5'" is not a whole number (there are no quotes around values).`,
   )
   t.is(await messageOf('/api/players', { filter: 'Level=sand' }), 'Level at position 0: "sand" is not a whole number.')
+})
+
+test('the name of an attribute is answered with its name in JSON, as a parameter too', async (t) => {
+  const renamed = async (query: string, headers = {}): Promise<unknown> =>
+    Object.values((await served.get(`/api/workers?${query}`, headers)).body.errors)
+  const unknown = 'is not a parameter of this list.'
+  t.deepEqual(await renamed('job_title=x'), [[`${unknown} Did you mean "post"?`]])
+  t.deepEqual(await renamed('filter=job_title=x'), [['Unknown field "job_title" at position 0. Did you mean "post"?']])
+  t.deepEqual(await renamed('salary=1', { permissions: 'salaries' }), [[`${unknown} Did you mean "wage"?`]])
+  t.deepEqual(await renamed('salary=1'), [[unknown]])
 })
