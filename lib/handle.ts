@@ -183,6 +183,8 @@ export interface AuthorizedCall {
   readonly amend?: (plan: Plan) => Plan
   /** Other resources whose scopes and masks make the response depend on the caller. */
   readonly dependsOn?: readonly Resource[]
+  /** The error that replaces the write. A stored reply of the same request is replayed instead. */
+  readonly refusal?: Error
   /** The join rows of the records, for a list below a record of a many-to-many. */
   readonly link?: ParentLink | null
 }
@@ -227,7 +229,7 @@ export async function runInTransaction<T>(
  * COMMIT is reported as an error of this plan.
  */
 async function planAndReply(admitted: AuthorizedCall, parsedIntent: Intent, planned?: PlanListener): Promise<Reply> {
-  const { resource, operation, action, caller, call, address, amend, link = null, dependsOn = [] } = admitted
+  const { resource, operation, action, caller, call, address, amend, link = null, dependsOn = [], refusal } = admitted
   // The input of an action is not a record.
   const row = action === undefined ? resource.operationTable[operation] : { body: null, status: action.status }
   const { accept } = resource.behaviours
@@ -240,8 +242,9 @@ async function planAndReply(admitted: AuthorizedCall, parsedIntent: Intent, plan
   return await wrapReply(parsedRequest, async () => {
     const unamended = await measureStage('planTime', () => planWork(resource, intent, caller, call, link))
     const amended = amend ? { ...unamended, plan: amend(unamended.plan) } : unamended
-    const work =
+    const own =
       dependsOn.length === 0 ? amended : { ...amended, dependsOn: [...(amended.dependsOn ?? []), ...dependsOn] }
+    const work = refusal === undefined ? own : { ...own, refusal }
     planned?.(work.plan)
     const shapeReply = (done: WriteResult): Reply => {
       let reply = addNestedRecords(createReply(resource, row, work.plan, done.outcome, address), done)

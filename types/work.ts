@@ -27,6 +27,8 @@ export interface Work<P extends Plan = Plan> {
   readonly nestedResources?: readonly Resource[]
   /** The places of the bodies within their parent's body, as in error messages. */
   readonly places?: readonly string[]
+  /** The error that replaces the write, such as a missing parent. A stored reply of the request is replayed instead. */
+  readonly refusal?: Error
   /** The policy checks of nested writes; absent if only the resource's own policy applies. */
   readonly policyChecks?: PolicyChecks
 }

@@ -8,7 +8,7 @@ import { assertSameForeignKeys, NO_REFERENCED_VALUE } from '../common/foreignKey
 import { internalError } from '../common/internalError.js'
 import { createMessage } from '../common/messages.js'
 import { toPlainValue } from '../common/plainValue.js'
-import { problem } from '../common/problem.js'
+import { Problem, problem } from '../common/problem.js'
 import { toOriginForm } from '../common/requestTarget.js'
 import { isSameValue } from '../common/sameValue.js'
 import { pathOf, replyToIntent } from '../handle.js'
@@ -21,7 +21,9 @@ export async function createNested(request: NestedRequest): Promise<Reply> {
   const { parent, target, call } = request
   const { resource } = target
   const intent = await parseIntent(request, 'create')
-  const parentKeyValues = parentKeyValuesOf(request, await readParentKey(request))
+  const parentKey = await findParentKey(request)
+  const isMissing = parentKey instanceof Problem
+  const parentKeyValues = isMissing ? [] : parentKeyValuesOf(request, parentKey)
   const { body, wrong } = await addParentKeyToBody(request, intent, parentKeyValues)
   const amendPlan = (plan: Plan): Plan => {
     if (plan.kind === 'create') return addParentKeyToPlan(resource, plan, parentKeyValues, wrong)
@@ -33,9 +35,27 @@ export async function createNested(request: NestedRequest): Promise<Reply> {
   // The scope and masks of the parent's resource affect the response, because the parent must be visible to the caller.
   const sees = [parent.resource]
   return replyToIntent(
-    { ...target, operation: 'create', call, address, amend: amendPlan, dependsOn: sees },
+    {
+      ...{ ...target, operation: 'create', call, address, amend: amendPlan, dependsOn: sees },
+      ...(isMissing ? { refusal: parentKey } : {}),
+    },
     { ...intent, kind: 'create', ...body },
   )
+}
+
+/**
+ * Reads the parent's key. Returns the 404 of a missing parent if the request has an `Idempotency-Key`, because a stored
+ * reply is replayed even if the parent has been deleted since.
+ */
+async function findParentKey(request: NestedRequest): Promise<ParentKey | Problem> {
+  const { target, call } = request
+  try {
+    return await readParentKey(request)
+  } catch (error) {
+    const isReplayable = target.resource.behaviours.resolveIdempotency && call.headers['idempotency-key'] !== undefined
+    if (isReplayable && error instanceof Problem && error.status === 404) return error
+    throw error
+  }
 }
 
 /** Foreign key to the parent, with its value as JSON and as stored. */

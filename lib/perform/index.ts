@@ -136,7 +136,8 @@ export async function performInRequest<T>(
 /** A transaction that reads records before it changes them. READ COMMITTED returns the latest committed values. */
 const READS_FIRST = { isRepeatable: true, readsCommitted: true } as const
 
-function executeWithScopes(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
+async function executeWithScopes(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
+  if (work.refusal !== undefined) throw work.refusal
   if (isScoped(work)) return writeWithinScopes(store, (inside) => executeAndFinish(inside, work, finish))
   if (!isTracked(work)) return executeAndFinish(store, work, finish)
   return inTransaction(store, (transaction) => executeAndFinish({ ...store, transaction }, work, finish), READS_FIRST)

@@ -84,7 +84,7 @@ const who: CrudOptions['identity'] = ({ headers }) => ({
   claims: {},
 })
 const NO_RESTORE: CrudOptions = { softDelete: false, operations: Operations.AllWithBulk }
-mount(Order, { ...NO_RESTORE, relations: { lines: { write: true } }, identity: who })
+mount(Order, { ...NO_RESTORE, relations: { lines: { write: true, routes: true } }, identity: who })
 mount(Line, { ...NO_RESTORE, relations: { parts: { write: true } }, identity: who, mask: { cost: 'costs' } })
 mount(Part, { ...NO_RESTORE, relations: { orders: { write: true } }, identity: who })
 
@@ -173,6 +173,21 @@ test('the same key is the same request whether or not its record is wanted back'
     t.is(again.headers.get('idempotency-replayed'), 'true', path)
     t.deepEqual(whole(again), whole(first))
   }
+})
+
+test('a child made below a record is replayed, whatever has become of the record', async (t) => {
+  const { id } = (await server.post('/api/order', { name: 'a' })).body
+  const path = `/api/order/${id}/lines`
+  const first = await server.post(path, { code: 'x' }, key('below'))
+  t.is(first.status, 201)
+  await Line.destroy({ where: { id: first.body.id } })
+  await server.delete(`/api/order/${id}`)
+  const again = await server.post(path, { code: 'x' }, key('below'))
+  t.is(again.headers.get('idempotency-replayed'), 'true')
+  t.deepEqual(whole(again), whole(first))
+  t.is((await server.post(path, { code: 'y' }, key('below'))).status, 422)
+  t.is((await server.post(path, { code: 5 }, key('below, first'))).status, 404)
+  t.is((await server.post(path, { code: 'x' })).status, 404)
 })
 
 test('the same key with another body or query is 422, and does nothing; another method or path is another key', async (t) => {
