@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
+import type { Call } from '../../types/call.js'
 import type { Identity } from '../../types/identity.js'
 import type { Caller, ComparePredicate, Plan, Projection } from '../../types/plan.js'
 import type {
@@ -14,6 +15,7 @@ import type {
 } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { stringifyJson } from '../common/json.js'
+import { LINES, mediaTypeOf, splitJsonLines } from '../common/jsonLines.js'
 import { isObject } from '../common/object.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { toOriginForm } from '../common/requestTarget.js'
@@ -103,7 +105,7 @@ async function createIdempotencyRequest(
   const { operation, caller, call } = parsed
   const { hook, method } = OPERATIONS[operation]
   if (hook === null || method === 'delete') return null
-  const { headers, originalUrl, body } = call
+  const { headers, originalUrl } = call
   const key = parseKey(headers['idempotency-key'])
   if (key === null) {
     if (!required) return null
@@ -116,10 +118,16 @@ async function createIdempotencyRequest(
   const expires = new Date(caller.instant.getTime() + ttl)
   return {
     id,
-    fingerprint: hash(stringifyJson([query, body ?? null])),
+    fingerprint: hash(stringifyJson([query, parsedBodyOf(call) ?? null])),
     expires,
     isShared: hasNoIdentity(caller.identity),
   }
+}
+
+/** Returns the parsed body, so that equal records have one fingerprint in JSON lines of any spacing. */
+function parsedBodyOf({ body, headers }: Call): unknown {
+  const isLines = typeof body === 'string' && mediaTypeOf(headers) === LINES
+  return isLines ? splitJsonLines(body).map((text): unknown => JSON.parse(text)) : body
 }
 
 function hasNoIdentity(identity: Identity | null): boolean {

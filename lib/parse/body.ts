@@ -2,15 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Call } from '../../types/call.js'
 import type { Resource } from '../../types/resource.js'
+import { LINES, mediaTypeOf, splitJsonLines } from '../common/jsonLines.js'
 import { checkMemberCount } from '../common/memberCount.js'
 import { isObject } from '../common/object.js'
 import { type Problem, problem } from '../common/problem.js'
 
 /** The media types of request bodies: JSON, and the merge patch of RFC 7396. */
 export const MEDIA_TYPES: readonly string[] = ['application/json', 'application/merge-patch+json']
-
-/** The media type of JSON lines, with one JSON text per line. Allowed for arrays. */
-export const LINES = 'application/jsonl'
 
 /** The media type of forms, which have the format of a URL's query. */
 export const FORM = 'application/x-www-form-urlencoded'
@@ -111,9 +109,7 @@ export async function readArray(
 function readLines(body: unknown, most: number): readonly unknown[] {
   if (typeof body !== 'string') throw createMalformedProblem('The body must be lines of JSON.')
   const items: unknown[] = []
-  for (const line of body.replace(/^\uFEFF/, '').split('\n')) {
-    const text = line.trim()
-    if (text === '') continue
+  for (const text of splitJsonLines(body)) {
     if (items.length === most) throw createTooManyItems(most)
     try {
       items.push(JSON.parse(text))
@@ -147,11 +143,6 @@ function assertMediaType(headers: IncomingHttpHeaders, accepted: readonly string
     detail: `The body must be ${accepted.join(' or ')}.`,
     headers: { Accept: accepted.join(', ') },
   })
-}
-
-function mediaTypeOf(headers: IncomingHttpHeaders): string {
-  const [type = ''] = (headers['content-type'] ?? '').split(';')
-  return type.trim().toLowerCase()
 }
 
 function throwBodyProblem(error: unknown, bodySize: number): never {

@@ -190,6 +190,20 @@ test('a child made below a record is replayed, whatever has become of the record
   t.is((await server.post(path, { code: 'x' })).status, 404)
 })
 
+test('lines of JSON are one body however they are spaced', async (t) => {
+  const lines = (body: string): Promise<Answer> =>
+    server.send('POST', '/api/plain/bulk', {
+      body,
+      headers: { ...key('spaced'), 'content-type': 'application/jsonl' },
+    })
+  const first = await lines('{"name":"one"}\n{"name":"two"}')
+  t.is(first.status, 201)
+  const again = await lines('{ "name": "one" }\r\n\r\n{ "name": "two" }\r\n')
+  t.is(again.headers.get('idempotency-replayed'), 'true')
+  t.deepEqual(whole(again), whole(first))
+  t.is((await lines('{"name":"one"}')).status, 422)
+})
+
 test('the same key with another body or query is 422, and does nothing; another method or path is another key', async (t) => {
   await server.post('/api/plain', { name: 'first' }, key('m'))
   const { status, body } = await server.post('/api/plain', { name: 'second' }, key('m'))
