@@ -42,6 +42,11 @@ export const MAX_GUESSED_LENGTH = 50
 /** Whether a field may be suggested instead of an unknown name. */
 type IsUsable = (field: Field, access: ModelAccess | null) => boolean
 
+/** Whether paths may end with a word about an array's items, such as `Count`. Only filters have these words. */
+interface SuggestOptions {
+  readonly hasItemWords?: boolean
+}
+
 /**
  * Returns a suggestion for the unknown last name of a path. `written` contains the names as the client wrote them.
  * Suggests only fields that the caller may use, and nothing behind relations that the caller may not follow.
@@ -51,10 +56,11 @@ export function suggestField(
   { lastRoot }: Pick<Destination, 'lastRoot'>,
   written: readonly string[],
   isUsable: IsUsable,
+  options: SuggestOptions = {},
 ): string {
   const { view } = context
   const name = written.at(-1) ?? ''
-  if (lastRoot === null) return suggestMember(context, written, isUsable)
+  if (lastRoot === null) return suggestMember(context, written, isUsable, options)
   if (name.length > MAX_GUESSED_LENGTH) return ''
   const usable = fieldsOfRoot(lastRoot).filter(
     (field) => NAME.test(field.json) && isUsable(field, lastRoot.access) && view.readable(field, lastRoot.access),
@@ -81,13 +87,20 @@ const QUANTIFIER = /^(?:any|all|none|count)$/i
  * Returns a suggestion for a path that begins with a JSON attribute of the record itself, from the declared members of
  * the attribute.
  */
-function suggestMember({ root, view }: Context, [name = '', ...below]: readonly string[], isUsable: IsUsable): string {
+function suggestMember(
+  { root, view }: Context,
+  [name = '', ...below]: readonly string[],
+  isUsable: IsUsable,
+  { hasItemWords = false }: SuggestOptions,
+): string {
   const field = root.access === null ? root.resource.byName.get(name.toLowerCase()) : undefined
   if (field?.members === undefined || !view.readable(field, null)) return ''
-  const word = QUANTIFIER.test(below.at(-1) ?? '') ? below.slice(-1) : []
+  const word = hasItemWords && QUANTIFIER.test(below.at(-1) ?? '') ? below.slice(-1) : []
   const path = below.slice(0, below.length - word.length).join('.')
   if (path.length > MAX_GUESSED_LENGTH) return ''
-  const usable = [...field.members.values()].filter((member) => isUsable(member, null))
+  const usable = [...field.members.values()].filter(
+    (member) => isUsable(member, null) && (word.length === 0 || member.item !== undefined),
+  )
   const similar = findNearest(
     path,
     usable.map(({ derived }) => (derived?.kind === 'member' ? derived.path.join('.') : '')),

@@ -107,7 +107,7 @@ class FilterPlanner {
     }
     return (
       explainComputedField(this.#context, to) ||
-      suggestField(this.#context, to, written, ({ filterable }) => filterable)
+      suggestField(this.#context, to, written, ({ filterable }) => filterable, { hasItemWords: true })
     )
   }
 

@@ -22,7 +22,7 @@ const MEMBERS = {
 const fields = {
   id: { filterable: true },
   tags: { members: { '': ['string'] } },
-  meta: { members: MEMBERS },
+  meta: { members: { ...MEMBERS, color: 'string' } },
 } as const
 
 const server = await openStage(({ sequelize }, app) => {
@@ -306,6 +306,25 @@ test('no sort, selection, group and typed parameter knows the words', async (t) 
     t.true((await failed('/api/items', parameters)).startsWith('400'), JSON.stringify(parameters))
   }
   t.true((await failed('/api/items', { tags: 'vip' })).startsWith('400'))
+})
+
+test('a suggestion for a member has a word about items only where the query accepts it', async (t) => {
+  for (const [parameters, hint] of [
+    [{ filter: 'meta.lables.Any=a' }, ' Did you mean "meta.labels.Any"?'],
+    [{ filter: 'meta.lables.count>1' }, ' Did you mean "meta.labels.count"?'],
+    [{ filter: 'meta.wrods.None=a' }, ' Did you mean "meta.words.None"?'],
+    [{ filter: 'meta.color.Count>0' }, ''],
+    [{ filter: 'meta.colour.Any=red' }, ''],
+    [{ select: 'meta.labels.Count' }, ''],
+    [{ select: 'meta.lables' }, ' Did you mean "meta.labels"?'],
+    [{ sort: 'meta.words.Any' }, ''],
+    [{ sort: 'meta.colour' }, ' Did you mean "meta.color"?'],
+  ] as const) {
+    const [[parameter, written = '']] = Object.entries(parameters) as [[string, string]]
+    const { body } = await list(server, '/api/items', parameters)
+    const [path] = written.split(/[=>]/)
+    t.deepEqual(body.errors, { [parameter]: [`Unknown field "${path}" at position 0.${hint}`] })
+  }
 })
 
 test('an array that may not be filtered, or that the caller may not read, is an unknown field', async (t) => {
