@@ -11,6 +11,7 @@ import { normalizeName } from '../common/normalizedName.js'
 import { keepOmittedFields } from '../common/omittedFields.js'
 import { addCondition, matchScope } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
+import { isSameValue } from '../common/sameValue.js'
 import { isFunction, option } from '../config/checks.js'
 import { contextOf, evaluateOncePerCaller, type Question } from './question.js'
 import { readScope } from './readScope.js'
@@ -97,13 +98,15 @@ function addFixedValues(
   body: Readonly<Record<string, unknown>>,
   fixed: FixedValues,
 ): Readonly<Record<string, unknown>> {
-  const values = new Map(fixed.map(([field, value]) => [field.json, field.decode(value)]))
-  for (const [name, value] of values) {
-    if (!Object.hasOwn(body, name) || body[name] === value) continue
-    throw problem('forbidden', { detail: `You may not create a record with this ${name}.` })
+  const values = fixed.map(([field, value]) => [field, field.decode(value)] as const)
+  for (const [field, value] of values) {
+    const given = Object.hasOwn(body, field.json) ? body[field.json] : value
+    // A value of another JSON type is refused, although some types accept numbers and texts.
+    if (typeof given === typeof value && isSameValue(field, given, value)) continue
+    throw problem('forbidden', { detail: `You may not create a record with this ${field.json}.` })
   }
   // The values are part of the body, because the validation may require them.
-  return Object.fromEntries([...Object.entries(body), ...values])
+  return Object.fromEntries([...Object.entries(body), ...values.map(([{ json }, value]) => [json, value])])
 }
 
 function amendPlan(plan: SinglePlan, confinement: ResolvedScope): SinglePlan {

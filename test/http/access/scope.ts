@@ -519,6 +519,68 @@ test('a body that contradicts the scope is 403, in another JSON type too, and no
   t.true((await Task.count({ paranoid: false })) >= before)
 })
 
+test('a body may write a value of the scope in every form that the type accepts', async (t) => {
+  const uid = 'aaaaaaaa-1111-4111-8111-111111111111'
+  const fixed = { uid, at: '2020-01-01T00:00:00Z', price: '1.1', start: '10:00', day: '2020-01-01', ref: null }
+  const stored = { ...fixed, at: '2020-01-01T00:00:00.000Z', price: '1.10', start: '10:00:00' }
+  const own = await openStage(({ sequelize }, app) => {
+    const Shift = sequelize.define(
+      'Shift',
+      {
+        code: { type: DataTypes.STRING(20), primaryKey: true },
+        uid: DataTypes.UUID,
+        at: DataTypes.DATE,
+        price: DataTypes.DECIMAL(20, 2),
+        start: DataTypes.TIME,
+        day: DataTypes.DATEONLY,
+        ref: DataTypes.UUID,
+      },
+      { timestamps: false },
+    )
+    const operations = Operations.AllWithBulk + Operations.Replace
+    app.use(crudRouter(Shift, { operations, scope: () => fixed }))
+  })
+  t.teardown(() => own.close())
+  const shift = '/api/shifts'
+  for (const [index, form] of [
+    fixed,
+    stored,
+    { uid: uid.toUpperCase() },
+    { at: '2020-01-01T01:00:00+01:00' },
+    { price: '1.100' },
+    { start: '10:00:00' },
+    { ref: null },
+  ].entries()) {
+    for (const [way, send] of Object.entries({
+      post: (code: string) => own.post(shift, { code, ...form }),
+      bulk: (code: string) => own.post(`${shift}/bulk`, [{ code, ...form }]),
+      put: (code: string) => own.send('PUT', `${shift}/${code}`, { json: form }),
+      upsert: (code: string) => own.send('PUT', `${shift}/bulk?by=code`, { json: [{ code, ...form }] }),
+    })) {
+      const code = `${way}${index}`
+      const { status, text } = await send(code)
+      t.is(status, way === 'upsert' ? 200 : 201, text)
+      t.deepEqual((await own.get(`${shift}/${code}`)).body, { code, ...stored }, code)
+    }
+  }
+  for (const form of [
+    { uid: uid.replace('a', 'b') },
+    { uid: 'A' },
+    { at: '2020-01-01T00:00:00+01:00' },
+    { at: 0 },
+    { price: '1.11' },
+    { price: 1.1 },
+    { start: '10:01' },
+    { start: '10' },
+    { day: '2020-1-1' },
+    { ref: uid },
+  ]) {
+    const { status, body } = await own.post(shift, { code: 'no', ...form })
+    t.is(status, 403, JSON.stringify(form))
+    t.is(body.detail, `You may not create a record with this ${Object.keys(form)}.`)
+  }
+})
+
 test('names are exact in bodies: another spelling of the attribute is no attribute', async (t) => {
   for (const name of ['TenantId', 'tenantid', 'tenant_id', '__proto__', 'constructor']) {
     const json = JSON.parse(`{"title": "Spelt", "${name}": 2}`)
