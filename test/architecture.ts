@@ -55,7 +55,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // A driver for Sequelize, which knows nothing of routers.
   'lib/node-sqlite': [],
   // Programs of their own: one writes applications, the other hears of what an application mounts.
-  'lib/create': [],
+  'lib/create': ['lib/common/secretNames.ts'],
   'lib/check': [],
   // The stages never import each other.
   'lib/parse': [...COMMON, ...LANGUAGE],

@@ -1,3 +1,4 @@
+import { isSecretName } from '../common/secretNames.js'
 import { parseRules, type Rule } from './checks.js'
 import type { Choices } from './choices.js'
 import { type ColumnType, findColumnType } from './columnType.js'
@@ -41,6 +42,8 @@ export function writeModels(schema: Schema, settings: Settings, grammar: Grammar
   const named = nameTables(supported, grammar)
   const { associations, skipped } = findAssociations(named)
   for (const each of skipped) notes.push(describeSkipped(each))
+  for (const { table, attributes } of named)
+    for (const column of attributes.keys()) if (isHidden(table, column)) notes.push(describeHidden(table, column))
   const typesOf = new Map(supported.map(({ table, columns }) => [table, columns]))
   const write = settings.language === 'typescript' ? writeTypedModel : writePlainModel
   const models = named.map((each) => write(each, typesOf.get(each.table) ?? new Map(), settings, grammar))
@@ -112,9 +115,13 @@ function describeSkipped({ source, key }: SkippedForeignKey): string {
 }
 
 function toWrittenModel({ table, identifier, model, plural, attributes }: NamedTable): WrittenModel {
-  const computed = table.columns.filter(({ isComputed, name }) => isComputed && attributes.has(name))
   const key = table.primaryKey.map((column) => attributes.get(column) ?? column)
-  const fields = computed.map(({ name }) => `${attributes.get(name)}: { exclude: ['create', 'update'] }`)
+  const fields = table.columns.flatMap((column) => {
+    const attribute = attributes.get(column.name)
+    const excluded = excludedShapesOf(table, column)
+    if (attribute === undefined || excluded.length === 0) return []
+    return [`${attribute}: { exclude: ${toArrayLiteral(excluded)} }`]
+  })
   // The key is configured, because a router would otherwise use the attribute `id` as the key.
   const isOther = [...attributes.values()].includes('id') && key.join() !== 'id'
   const options = [
@@ -123,6 +130,20 @@ function toWrittenModel({ table, identifier, model, plural, attributes }: NamedT
   ]
   const path = `/api/${plural.toLowerCase()}`
   return { identifier, model, path, options: options.length === 0 ? null : `{ ${options.join(', ')} }` }
+}
+
+/** Returns the shapes without a column. Clients cannot write a computed column, and cannot read a secret. */
+function excludedShapesOf(table: Table, { name, isComputed }: Column): readonly string[] {
+  return [...(isComputed ? ['create', 'update'] : []), ...(isHidden(table, name) ? ['query', 'response'] : [])]
+}
+
+/** Whether clients cannot read a column. Every URL has the key, so a key cannot be hidden. */
+function isHidden({ primaryKey }: Table, column: string): boolean {
+  return isSecretName(column) && !primaryKey.includes(column)
+}
+
+function describeHidden({ name }: Table, column: string): string {
+  return `The column ${column} of ${name} is in no response, because it has the name of a secret.`
 }
 
 // ---------------------------------------------------------------- one model

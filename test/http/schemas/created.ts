@@ -210,6 +210,8 @@ test('keys of several columns, enumerations, reserved and hostile names are serv
   const app = await readFile(join(folder, 'src/app.js'), 'utf8')
   t.regex(app, /OrderLine: \{ fields: \{ total: \{ exclude: \['create', 'update'\] \} \} \}/)
   t.regex(app, /Passport: \{ keyProperty: 'personId' \}/)
+  t.regex(app, /Date: \{ fields: \{ passwordHash: \{ exclude: \['query', 'response'\] \} \} \}/)
+  t.regex(output, /The column password_hash of dates is in no response, because it has the name of a secret\./)
   t.regex(output, /The table log is left out: it has no primary key and no required unique key\./)
   t.regex(
     output,

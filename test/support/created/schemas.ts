@@ -121,7 +121,7 @@ export function oddities(database: DatabaseName): readonly string[] {
     // At most one passport per person.
     `CREATE TABLE ${q('passports')} (${q('person_id')} INT PRIMARY KEY, ${q('id')} VARCHAR(20), ${key(['person_id'], 'people', ['id'])})`,
     `CREATE TABLE ${q(HOSTILE.table)} (${q('id')} ${id}, ${q(HOSTILE.column)} INT${comment}, ${q(HOSTILE.unnameable)} INT, ${q('größe')} INT, ${q('GROSSE')} INT, ${q('dates')} DATE)`,
-    `CREATE TABLE ${q('dates')} (${q('id')} ${id}, ${q('model')} VARCHAR(5))`,
+    `CREATE TABLE ${q('dates')} (${q('id')} ${id}, ${q('model')} VARCHAR(5), ${q('password_hash')} VARCHAR(60))`,
     // A table without a key.
     `CREATE TABLE ${q('log')} (${q('message')} VARCHAR(50))`,
     ...(database === 'postgres'
