@@ -240,8 +240,8 @@ async function readReturned(
   const { keys, query, limits } = store.resource
   const isList = action.output === 'list'
   const resultKeys = isList
-    ? readReturnedKeys(store, action.name, returned)
-    : [readReturnedKey(store, action.name, returned, ownKey)]
+    ? readReturnedKeys(store, plan, returned)
+    : [readReturnedKey(store, plan, returned, ownKey)].filter((key) => key !== null)
   if (resultKeys.length > query.maxPageSize) {
     throw new TypeError(
       `the action "${action.name}" returned more records than the limit of ${query.maxPageSize} (query.maxPageSize)`,
@@ -266,25 +266,29 @@ function storedKeyOf({ resource: { keys } }: StatementContext, instance: Model):
   return parts.some((part) => part === undefined || part === null) ? undefined : storedKeyOfRow(keys, parts)
 }
 
-function readReturnedKeys(store: StatementContext, name: string, returned: unknown): readonly KeyValue[] {
-  if (Array.isArray(returned)) return returned.map((each) => readReturnedKey(store, name, each, undefined))
-  throw new TypeError(`the action "${name}" must return an array of records, because its output is "list"`)
+/** Returns the keys of the returned records, without those that no record can have. */
+function readReturnedKeys(store: StatementContext, plan: ActionPlan, returned: unknown): readonly KeyValue[] {
+  if (Array.isArray(returned)) {
+    return returned.map((each) => readReturnedKey(store, plan, each, undefined)).filter((key) => key !== null)
+  }
+  throw new TypeError(`the action "${plan.action.name}" must return an array of records, because its output is "list"`)
 }
 
 /**
  * Returns the key of the record or key that the handler returned. If the handler returned `undefined`, returns the key
- * of the request's record (`own`).
+ * of the request's record (`own`). Returns null for `null`, and for a key that no record can have.
  */
 function readReturnedKey(
   store: StatementContext,
-  name: string,
+  { action, readKey }: ActionPlan,
   returned: unknown,
   own: KeyValue | undefined,
-): KeyValue {
-  if (returned === null) throw problem('not-found')
+): KeyValue | null {
+  if (returned === null) return null
+  if (isKeyValue(returned) || typeof returned === 'bigint') return readKey(returned)
   // The router's model may be a scope of the handler's model, or the other way round.
   const isRecord = returned instanceof definedModel(store.model)
-  const key = returned === undefined ? own : isRecord ? storedKeyOf(store, returned) : returned
-  if (isKeyValue(key)) return key
-  throw new TypeError(`the action "${name}" must return records of ${store.model.name}, or their keys`)
+  const key = returned === undefined ? own : isRecord ? storedKeyOf(store, returned) : undefined
+  if (key !== undefined) return key
+  throw new TypeError(`the action "${action.name}" must return records of ${store.model.name}, or their keys`)
 }

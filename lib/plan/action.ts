@@ -6,6 +6,7 @@ import { addOwnColumns, projectOwnFields } from '../common/columns.js'
 import { createContext } from './context.js'
 import { rejectCollectionQueries } from './embeds.js'
 import { hasForeignValues } from './get.js'
+import { readReturnedKey } from './key.js'
 import { fullProjection } from './projection.js'
 import { selectProjection } from './select.js'
 import { NO_HOOKS, planWithoutChanges } from './update.js'
@@ -27,7 +28,18 @@ export async function planAction(
   const verdict = await action.validateInput(intent.input)
   const read =
     'errors' in verdict ? { input: undefined, errors: verdict.errors } : { input: verdict.value, errors: null }
-  return { kind: 'action', action, caller, record, resultPlan: show, ...read, scopeCondition: null, ...NO_HOOKS }
+  const readKey: ActionPlan['readKey'] = (given) => readReturnedKey(resource.keys, given)
+  return {
+    kind: 'action',
+    action,
+    caller,
+    record,
+    resultPlan: show,
+    readKey,
+    ...read,
+    scopeCondition: null,
+    ...NO_HOOKS,
+  }
 }
 
 /** Plans the read of the records that the handler returns. Returns null if the action returns no records. */

@@ -31,6 +31,14 @@ export function readBodyKey(keys: KeyFields, given: unknown): KeyValue | null {
     : null
 }
 
+/**
+ * Parses a key that the host's code returned. UUIDs keep their spelling, because two stored keys may differ only in
+ * case. Returns null if no record can have the key.
+ */
+export function readReturnedKey(keys: KeyFields, given: string | number | bigint): KeyValue | null {
+  return keys.some((field) => isRoundedNumber(field, given)) ? null : readLastKey(keys, String(given))
+}
+
 function readKeyPart(field: Field | undefined, text: string): KeyValue | null {
   if (field === undefined) return null
   if (field.valueType.type === 'boolean') return text === 'true' || text === 'false' ? text : null

@@ -666,6 +666,39 @@ test('records with keys of several parts have actions', async (t) => {
   t.deepEqual((await server.get('/api/seats/some')).body.items, [{ row: 2, place: 1, taken: false }])
 })
 
+test('keys that a handler returns are read as in paths, and a key that no record can have is a missing record', async (t) => {
+  const uid = 'aaaaaaaa-1111-4111-8111-111111111111'
+  const samples = {
+    uid: { type: DataTypes.UUID, given: [uid, uid.toUpperCase()], missing: ['nope', 5, `${uid}0`] },
+    whole: { type: DataTypes.INTEGER, given: [7, '7', 7n], missing: ['x', '07', 1.5, 2 ** 53, 2n ** 40n, ''] },
+    long: { type: DataTypes.BIGINT, given: ['9007199254740993', 9007199254740993n], missing: [2 ** 53, '1.0'] },
+    price: { type: DataTypes.DECIMAL(20, 2), given: ['1.10', '1.1', 1.1], missing: ['one'] },
+    start: { type: DataTypes.TIME, given: ['10:00:00', '10:00'], missing: ['10', '25:00', 10] },
+    day: { type: DataTypes.DATEONLY, given: ['2020-01-01'], missing: ['2020-02-30', 'today', 1] },
+  } as const
+  for (const [name, { type, given, missing }] of Object.entries(samples)) {
+    let returned: unknown
+    const server = await openStage(({ sequelize }, app) => {
+      const Sample = sequelize.define('sample', { [name]: { type, primaryKey: true } }, { timestamps: false })
+      const shared = { on: 'collection', method: 'get', handler: () => returned } as const
+      app.use(crudRouter(Sample, { actions: { one: { ...shared, output: 'record' }, some: shared } }))
+      return { Sample }
+    })
+    const { body: sample } = await server.post('/api/samples', { [name]: given[0] })
+    for (const key of [...given, ...missing]) {
+      const isThere = (given as readonly unknown[]).includes(key)
+      returned = key
+      const one = await server.get('/api/samples/one')
+      t.is(one.status, isThere ? 200 : 404, `${name} ${key}: ${one.text}`)
+      if (isThere) t.deepEqual(one.body, sample)
+      returned = [key, null]
+      const some = await server.get('/api/samples/some')
+      t.deepEqual(some.body, { items: isThere ? [sample] : [] }, `${name} ${key}: ${some.text}`)
+    }
+    await server.close()
+  }
+})
+
 test('actions are served on Express without a router of their own under configure', async (t) => {
   const server = await openStage(({ sequelize }, app) => {
     const models = define(sequelize)
