@@ -20,8 +20,8 @@ const MISSING_OR_REFERENCED =
   'A record that this one refers to does not exist, or other records still refer to this one.'
 
 /**
- * Returns the Problem for a violated foreign key, or null for other failures. The fields come from the database error,
- * or from a search for missing references.
+ * Returns the Problem for a violated foreign key, or null for other failures. The fields come from the database error
+ * and from a search for missing references, because databases report at most one foreign key.
  */
 export async function foreignKeyProblem(error: unknown, store: StatementContext, plan: Plan): Promise<Problem | null> {
   const violation = findForeignKeyViolation(error, store.dialect)
@@ -32,8 +32,8 @@ export async function foreignKeyProblem(error: unknown, store: StatementContext,
   if (violation.isReferenced) return problem('conflict', { detail: STILL_REFERENCED })
   const reported = reportedColumns(violation, store)
   // If the fields cannot be determined, the violation is reported without them.
-  const columns =
-    reported.length > 0 ? reported : await findMissingReferences(store, writtenValues(store, plan)).catch(() => [])
+  const missing = await findMissingReferences(store, writtenValues(store, plan)).catch(() => [])
+  const columns = [...new Set([...reported, ...missing])]
   const isNew = kind === 'create' || kind === 'bulkCreate'
   if (columns.length === 0) return problem('conflict', { detail: isNew ? MISSING_REFERENCE : MISSING_OR_REFERENCED })
   return missingReferenceProblem(

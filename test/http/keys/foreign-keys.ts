@@ -125,6 +125,20 @@ for (const base of ['/api/plain', '/api/saved']) {
     t.deepEqual(other.body, { ...MISSING, errors: { coach: ['does not exist.'] } })
   })
 
+  test(`all foreign keys that point nowhere are named in one 409: ${base}`, async (t) => {
+    const errors = { teamId: ['does not exist.'], coach: ['does not exist.'] }
+    const { id } = (await served.post(base, { name: 'x' })).body
+    for (const [method, path, json] of [
+      ['POST', '', { teamId: 99, coach: 'y' }],
+      ['PATCH', `/${id}`, { teamId: 99, coach: 'y' }],
+      ['PUT', `/${id}`, { teamId: 99, coach: 'y' }],
+      ['POST', '/bulk', [{ teamId: 99 }, { teamId: 1, coach: 'x' }, { coach: 'y' }]],
+    ] as const) {
+      const { body } = await served.send(method, base + path, { json })
+      t.deepEqual(body, { ...MISSING, errors }, `${method} ${path}`)
+    }
+  })
+
   test(`a foreign key that points nowhere is 409 with its field: PATCH ${base}`, async (t) => {
     const { id } = (await served.post(base, { name: 'x', teamId: 1, coach: 'x' })).body
     const { status, body } = await served.patch(`${base}/${id}`, { teamId: 99 })
