@@ -254,7 +254,7 @@ async function planAndReply(admitted: AuthorizedCall, parsedIntent: Intent, plan
           resource.behaviours.ownKey !== null ||
           hasComputedInReply(work.plan) ||
           (reply.headers.ETag !== undefined && isFlattenedByCaller(resource))
-        if (!isVarying) reply = tagView(reply, work.plan)
+        if (!isVarying) reply = tagView(reply, work.plan, resource)
         reply = { ...reply, responseBytes: resource.limits.responseBytes, isAlwaysSent: isVarying }
       }
       return hasMinimalReturn(intent) ? omitRecords(reply) : reply

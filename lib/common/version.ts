@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
+import type { Resource } from '../../types/resource.js'
 
 /** The version of a new record. A row with a null version counts as this version. */
 export const FIRST_VERSION = 0
@@ -14,13 +15,15 @@ export function versionInTag(text: string): string | null {
 }
 
 /**
- * Adds a hash of the masked members to the version tag of a reply. Different responses with one version need different
- * tags (RFC 9110 section 8.8.3): a browser may send the tag of its former user's response.
+ * Adds a hash of the masked flattened members to the version tag of a reply. One tag serves the record itself, masked or
+ * not, and `Vary` tells its responses apart.
  */
-export function tagView(reply: Reply, plan: Plan): Reply {
+export function tagView(reply: Reply, plan: Plan, { fields }: Pick<Resource, 'fields'>): Reply {
   const { ETag: tag } = reply.headers
-  const masked = plan.kind === 'get' ? (plan.projection.masked ?? []) : []
-  if (tag === undefined || masked.length === 0) return reply
+  if (tag === undefined || plan.kind !== 'get') return reply
+  const own = new Set(fields.map(({ json }) => json))
+  const masked = (plan.projection.masked ?? []).filter((name) => !own.has(name))
+  if (masked.length === 0) return reply
   const view = hash('sha256', masked.toSorted().join(), 'hex').slice(0, 8)
   return { ...reply, headers: { ...reply.headers, ETag: tag.replace(/"$/, `-${view}"`) } }
 }
