@@ -81,7 +81,7 @@ export interface ApiDocsOptions extends DocumentOptions {
 
 /** An OpenAPI document as a plain object. */
 export interface OpenApiDocument {
-  readonly openapi: '3.1.1' | '3.2.0'
+  readonly openapi: '3.1.0' | '3.2.0'
   readonly info: DocumentInfo
   readonly servers: readonly { readonly url: string; readonly description?: string }[]
   readonly tags: readonly DocumentTag[]

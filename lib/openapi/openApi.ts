@@ -22,8 +22,8 @@ export function openApi(options: DocumentOptions): OpenApiDocument {
   return runAtOnce(writeDocument(options))
 }
 
-/** Latest patch release of each OpenAPI version. */
-const PATCH_RELEASES = { '3.1': '3.1.1', '3.2': '3.2.0' } as const
+/** Number of each OpenAPI version in documents. */
+const DOCUMENT_VERSIONS = { '3.1': '3.1.0', '3.2': '3.2.0' } as const
 
 /** Writes the document of `openApi`, one resource per step. */
 export function* writeDocument(
@@ -51,7 +51,7 @@ export function* writeDocument(
   const tags = yield* writeTags(described)
   components.fillRepeated()
   return {
-    openapi: PATCH_RELEASES[version],
+    openapi: DOCUMENT_VERSIONS[version],
     info,
     servers,
     tags,

@@ -47,7 +47,7 @@ test('every list has QUERY, with its parameters in the body, and no document of 
   const queried = Object.entries(paths).flatMap(([path, { query }]) => (query === undefined ? [] : [path]))
   t.deepEqual(queried, SUPPORTS_QUERY ? ['/api/players', '/api/teams', '/api/teams/{id}/players'] : [])
   const older = openApi({ resources: [players, teams], info: INFO })
-  t.is(older.openapi, '3.1.1')
+  t.is(older.openapi, '3.1.0')
   t.true(Object.values(older.paths).every(({ query }) => query === undefined))
   t.regex(older.paths['/api/players']?.get?.description ?? '', /The method `QUERY` returns the same response/)
   t.notRegex(paths['/api/players']?.get?.description ?? '', /QUERY/)
