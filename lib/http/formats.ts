@@ -65,8 +65,15 @@ export function selectFormat(formats: readonly Format[], call: Call, content: Bo
   const named = content.kind === 'export' ? content.value.format : null
   if (named !== null) return [first, ...others].find(({ name }) => name === named) ?? first
   call.addHeaders({ Vary: 'Accept' })
-  const accepted = call.accepts([first, ...others].map(({ mediaType }) => mediaType))
-  return others.find(({ mediaType }) => mediaType === accepted) ?? first
+  return preferredFormat(call, [first, ...others]) ?? first
+}
+
+/** Returns the format that the client's `Accept` prefers; undefined if the client accepts none. */
+function preferredFormat(call: Call, formats: readonly Format[]): Format | undefined {
+  // Every format is UTF-8. Without the parameter, `text/csv; charset=utf-8` in `Accept` would not match.
+  const types = formats.map(({ mediaType }) => `${mediaType}; charset=utf-8`)
+  const accepted = call.accepts(types)
+  return accepted === false ? undefined : formats[types.indexOf(accepted)]
 }
 
 /** Whether a list request prefers a file of records to JSON, by `format` or by `Accept`. */
@@ -81,6 +88,5 @@ export function isFileRequested(formats: readonly Format[], call: Call): boolean
   const { accept = '*/*' } = call.headers
   if (accept === '*/*') return false
   const lists = formats.filter(({ kinds }) => kinds.has('page') || kinds.has('export'))
-  const accepted = call.accepts(lists.map(({ mediaType }) => mediaType))
-  return lists.some(({ kinds, mediaType }) => kinds.has('export') && mediaType === accepted)
+  return preferredFormat(call, lists)?.kinds.has('export') === true
 }

@@ -221,6 +221,8 @@ test('text that a spreadsheet would run gets an apostrophe, numbers never, and f
 
 test('Accept decides by its quality values, format wins over it, and Vary tells so', async (t) => {
   const types: readonly (readonly [accept: string | null, type: RegExp])[] = [
+    ['text/csv; charset=utf-8', /^text\/csv/],
+    ['application/json; charset=UTF-8, text/csv;q=0.5', /^application\/json/],
     [null, /^application\/json/],
     ['*/*', /^application\/json/],
     ['text/html,application/xhtml+xml,*/*;q=0.8', /^application\/json/],
