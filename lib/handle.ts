@@ -249,11 +249,11 @@ async function planAndReply(admitted: AuthorizedCall, parsedIntent: Intent, plan
     const shapeReply = (done: WriteResult): Reply => {
       let reply = addNestedRecords(createReply(resource, row, work.plan, done.outcome, address), done)
       if (readsOnly(work.plan)) {
-        // The entity tag does not cover computed values, nor which record of a singleton the caller has.
+        // The entity tag does not cover computed values, masks, nor which record of a singleton the caller has.
         const isVarying =
           resource.behaviours.ownKey !== null ||
           hasComputedInReply(work.plan) ||
-          (reply.headers.ETag !== undefined && isFlattenedByCaller(resource))
+          (reply.headers.ETag !== undefined && (isFlattenedByCaller(resource) || isMasked(resource, call)))
         if (!isVarying) reply = tagView(reply, work.plan, resource)
         reply = { ...reply, responseBytes: resource.limits.responseBytes, isAlwaysSent: isVarying }
       }
@@ -261,6 +261,14 @@ async function planAndReply(admitted: AuthorizedCall, parsedIntent: Intent, plan
     }
     return await performPlan(parsedRequest, work, shapeReply)
   })
+}
+
+/**
+ * Whether masks could make a 304 wrong. A browser may send the tag of the response that its former user got. `*` names
+ * no response.
+ */
+function isMasked({ behaviours }: Resource, { headers }: Call): boolean {
+  return behaviours.readable !== null && headers['if-none-match'] !== '*'
 }
 
 /** Runs the behaviours that wrap replies. */

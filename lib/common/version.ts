@@ -16,7 +16,7 @@ export function versionInTag(text: string): string | null {
 
 /**
  * Adds a hash of the masked flattened members to the version tag of a reply. One tag serves the record itself, masked or
- * not, and `Vary` tells its responses apart.
+ * not.
  */
 export function tagView(reply: Reply, plan: Plan, { fields }: Pick<Resource, 'fields'>): Reply {
   const { ETag: tag } = reply.headers
