@@ -301,7 +301,7 @@ export interface ActionPlan {
   /** Reads the returned records. Its condition covers all visible records; null if the action returns no records. */
   readonly resultPlan: GetPlan | null
   /** Reads a key that the handler returned; null if no record can have this key. */
-  readonly readKey: (given: string | number | bigint) => KeyValue | null
+  readonly readKey: (given: string | number | bigint | boolean) => KeyValue | null
   readonly input: unknown
   /** Errors of the input, reported after a missing record. */
   readonly errors: Readonly<Record<string, readonly string[]>> | null

@@ -135,7 +135,6 @@ function elementKeyText(relation: NestedRelation, body: Body): string | null {
 
 function parseKeyPart(field: Field | undefined, part: unknown): KeyValue | null | undefined {
   if (part === null) return null
-  if (typeof part === 'boolean') return field?.valueType.type === 'boolean' ? String(part) : undefined
   return field === undefined ? undefined : (readBodyKey([field], part) ?? undefined)
 }
 

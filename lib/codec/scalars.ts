@@ -8,6 +8,8 @@ import { createBooleanReader, createEnumReader } from './joi.js'
 export const boolean: Codec = {
   createBodyReader: createBooleanReader,
   readText: (text) => toFilterValue(WORDS.get(text.toLowerCase()) ?? null),
+  // A key stays text until it is compared.
+  readKey: (text) => (WORDS.has(text) ? text : null),
   createDecoder: ({ isNumericBoolean }) => (isNumericBoolean === true ? decodeLooseBoolean : decodeBoolean),
   noun: () => 'true or false',
   schemas: { reply: () => ({ type: 'boolean' }) },

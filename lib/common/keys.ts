@@ -81,7 +81,7 @@ export function planKeyText(keys: KeyFields, key: unknown): string {
 
 export function planKeyJson(keys: KeyFields, key: unknown): JsonValue {
   const [only] = keys
-  if (only !== undefined && keys.length === 1) return only.decode(key)
+  if (only !== undefined && keys.length === 1) return only.decode(parseBoolean(only, key))
   if (typeof key !== 'string') return null
   // Clients may write other spellings of these values than responses.
   const isSpelled = keys.some(({ valueType: { type } }) => type === 'uuid' || type === 'decimal')
@@ -96,7 +96,8 @@ export function planKeyParts(keys: KeyFields, key: KeyValue): readonly JsonValue
 
 /** Returns the parts of a plan's key for comparison, one per field. UUIDs keep their spelling. */
 export function comparableKeyParts(keys: KeyFields, key: KeyValue): readonly (KeyValue | boolean)[] {
-  if (keys.length === 1) return [key]
+  const [only] = keys
+  if (only !== undefined && keys.length === 1) return [parseBoolean(only, key)]
   const parts = splitKey(keys, String(key)) ?? []
   return keys.map((field, index) => parseKeyPart(field, parts[index] ?? ''))
 }
@@ -117,7 +118,7 @@ export function keyColumns(keys: KeyFields): readonly Column[] {
 
 /** Returns the condition for the records with these keys. */
 export function matchKeys(keys: KeyFields, given: readonly unknown[]): Predicate {
-  const values = given.filter(isKeyValue)
+  const values = given.filter(isKeyPart)
   if (values.length === 0) return { kind: 'never' }
   const [only] = keys
   if (only !== undefined && keys.length === 1) return matchKeyPart(only, values)
@@ -132,6 +133,12 @@ export function matchKeys(keys: KeyFields, given: readonly unknown[]): Predicate
 
 export function isKeyPart(value: unknown): value is KeyValue | boolean {
   return isKeyValue(value) || typeof value === 'boolean'
+}
+
+/** Whether a value can be a key with these fields. Only the value of a single BOOLEAN key is a boolean. */
+export function isKeyOf(keys: KeyFields, value: unknown): value is KeyValue | boolean {
+  const isBoolean = keys.length === 1 && keys[0]?.valueType.type === 'boolean'
+  return isBoolean ? isKeyPart(value) : isKeyValue(value)
 }
 
 /**
@@ -259,8 +266,13 @@ export function matchKeyPart(field: Field, values: readonly PlainValue[]): Compa
 }
 
 /** Converts a part of a key to an operand. In keys, an instant is the text that responses contain. */
-function toOperand({ valueType: { type } }: Field, part: PlainValue): PlainValue {
-  return type === 'datetime' && typeof part === 'string' ? new Date(part) : part
+function toOperand(field: Field, part: PlainValue): PlainValue {
+  return field.valueType.type === 'datetime' && typeof part === 'string' ? new Date(part) : parseBoolean(field, part)
+}
+
+/** Converts the text of a BOOLEAN key to a boolean. Returns other values unchanged. */
+function parseBoolean<V>({ valueType: { type } }: Field, value: V): V | boolean {
+  return type === 'boolean' && typeof value === 'string' ? value === 'true' : value
 }
 
 /** Parses a part of a key for comparison. Digits that exceed a number's range stay text. */

@@ -5,7 +5,7 @@ import type { Value } from '../../types/field.js'
 import type { ActionRecords, Outcome, WrittenRecord } from '../../types/outcome.js'
 import type { ActionPlan, GetPlan, KeyValue, UpdatePlan } from '../../types/plan.js'
 import { internalError } from '../common/internalError.js'
-import { isKeyValue, keyColumns, matchKeys, storedKeyOfRow } from '../common/keys.js'
+import { isKeyOf, keyColumns, matchKeys, storedKeyOfRow } from '../common/keys.js'
 import { addCondition } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
 import { ResponseSize } from '../common/responseSize.js'
@@ -285,7 +285,7 @@ function readReturnedKey(
   own: KeyValue | undefined,
 ): KeyValue | null {
   if (returned === null) return null
-  if (isKeyValue(returned) || typeof returned === 'bigint') return readKey(returned)
+  if (isKeyOf(store.resource.keys, returned) || typeof returned === 'bigint') return readKey(returned)
   // The router's model may be a scope of the handler's model, or the other way round.
   const isRecord = returned instanceof definedModel(store.model)
   const key = returned === undefined ? own : isRecord ? storedKeyOf(store, returned) : undefined

@@ -1,7 +1,7 @@
 import type { Field } from '../../types/field.js'
 import type { KeyValue } from '../../types/plan.js'
 import { readFilterValue, readKeyText } from '../codec/codecs.js'
-import { isKeyValue, isRoundedNumber, joinKeyParts, type KeyFields, splitKey } from '../common/keys.js'
+import { isKeyOf, isRoundedNumber, joinKeyParts, type KeyFields, splitKey } from '../common/keys.js'
 import { problem } from '../common/problem.js'
 
 /** Parses the key of a path, with one or several parts, into the form that plans use. */
@@ -26,7 +26,7 @@ export function requireKey(keys: KeyFields, text: string): KeyValue {
 
 /** Parses a key of a body. Returns null if the value cannot be a key. */
 export function readBodyKey(keys: KeyFields, given: unknown): KeyValue | null {
-  return isKeyValue(given) && !keys.some((field) => isRoundedNumber(field, given))
+  return isKeyOf(keys, given) && !keys.some((field) => isRoundedNumber(field, given))
     ? readKeyParts(keys, String(given))
     : null
 }
@@ -35,14 +35,12 @@ export function readBodyKey(keys: KeyFields, given: unknown): KeyValue | null {
  * Parses a key that the host's code returned. UUIDs keep their spelling, because two stored keys may differ only in
  * case. Returns null if no record can have the key.
  */
-export function readReturnedKey(keys: KeyFields, given: string | number | bigint): KeyValue | null {
+export function readReturnedKey(keys: KeyFields, given: string | number | bigint | boolean): KeyValue | null {
   return keys.some((field) => isRoundedNumber(field, given)) ? null : readLastKey(keys, String(given))
 }
 
 function readKeyPart(field: Field | undefined, text: string): KeyValue | null {
-  if (field === undefined) return null
-  if (field.valueType.type === 'boolean') return text === 'true' || text === 'false' ? text : null
-  return readKeyText(field.valueType, text)
+  return field === undefined ? null : readKeyText(field.valueType, text)
 }
 
 /** Parses the last key of a page, in its stored spelling. Unlike a key in a path, this key may be empty. */

@@ -3,7 +3,7 @@ import type { ReplaceIntent } from '../../types/intent.js'
 import type { CreatePlan, KeyValue, Projection, ReplacePlan } from '../../types/plan.js'
 import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { planKeyParts } from '../common/keys.js'
+import { planKeyJson, planKeyParts } from '../common/keys.js'
 import { createMessage } from '../common/messages.js'
 import { keepOmittedFields } from '../common/omittedFields.js'
 import { problem } from '../common/problem.js'
@@ -75,7 +75,6 @@ function assertPathKey({ keys, translate }: Resource, { key, keyValues }: Replac
 }
 
 function isSameKeyPart(field: Field, named: unknown, part: JsonValue | undefined): boolean {
-  if (typeof named === 'boolean') return named === part
   const read = readBodyKey([field], named)
-  return read !== null && String(field.decode(read)) === String(part)
+  return read !== null && String(planKeyJson([field], read)) === String(part)
 }

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../types/field.js'
 import type { Change, Notifier, PushEvent } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { ownColumn } from '../common/columns.js'
-import { isKeyPart, isKeyValue, joinKeyParts, planKeyJson } from '../common/keys.js'
+import { isKeyOf, isKeyPart, joinKeyParts, planKeyJson } from '../common/keys.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { commitOf } from '../perform/index.js'
 import { readKeyParts } from '../plan/index.js'
@@ -66,7 +66,7 @@ const HOST_CHANGE = {
 } as const
 
 function readNotifiedKey({ name, keys }: Resource, given: unknown): JsonValue {
-  const value = isKeyValue(given) ? readKeyParts(keys, String(given)) : null
+  const value = isKeyOf(keys, given) ? readKeyParts(keys, String(given)) : null
   if (value === null)
     throw new TypeError(`${name}: notify got the value "${String(given)}", which cannot be a key of this resource`)
   return planKeyJson(keys, value)

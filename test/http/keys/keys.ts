@@ -39,6 +39,19 @@ const served = await openStage(({ sequelize }, app) => {
     )
     app.use(crudRouter(Price, { operations }))
   }
+  for (const [name, hooks] of [
+    ['Answer', []],
+    ['HookedAnswer', ['beforeFind', 'beforeSave', 'beforeDestroy']],
+  ] as const) {
+    const Answer = sequelize.define(
+      name,
+      { isRight: { type: DataTypes.BOOLEAN, primaryKey: true, field: 'is_right' }, text: DataTypes.STRING },
+      named(name),
+    )
+    for (const hook of hooks) Answer.addHook(hook, () => undefined)
+    const actions = { same: { on: 'record', method: 'post', handler: () => true } } as const
+    app.use(crudRouter(Answer, { operations, actions }))
+  }
   return { Country, City, Hidden, Given }
 })
 const { Country, City, Hidden, Given } = served
@@ -117,3 +130,39 @@ test('a DECIMAL key is read with the exponent that JSON writes', async (t) => {
   t.is((await served.get(`${path}/1E-7`)).status, 404)
   t.deepEqual((await served.post(`${path}/bulk-delete`, [1e-7])).body, { deleted: 1 })
 })
+
+for (const name of ['Answer', 'HookedAnswer']) {
+  test(`a record is found by its BOOLEAN key in every request: ${name}`, async (t) => {
+    const path = `/api/${name}`
+    for (const isRight of [true, false]) {
+      const other = `${path}/${!isRight}`
+      const made = await served.post(path, { isRight, text: 'a' })
+      t.is(made.status, 201, made.text)
+      const location = made.headers.get('location') ?? ''
+      t.is(location, `${path}/${isRight}`)
+      t.deepEqual((await served.get(location)).body, { isRight, text: 'a' })
+      t.is((await served.get(other)).status, 404)
+      const changed = await served.patch(location, { text: 'b' })
+      t.deepEqual([changed.status, changed.body], [200, { isRight, text: 'b' }], changed.text)
+      const replaced = await served.send('PUT', location, { json: { isRight, text: 'c' } })
+      t.deepEqual([replaced.status, replaced.body], [200, { isRight, text: 'c' }], replaced.text)
+      const upserted = await served.send('PUT', `${path}/bulk?by=isRight`, { json: [{ isRight, text: 'd' }] })
+      t.deepEqual([upserted.status, upserted.body], [200, { created: 0, updated: 1 }], upserted.text)
+      t.is((await served.patch(`${path}/bulk`, [{ isRight, text: 'e' }])).status, 200)
+      t.is((await served.patch(`${path}/bulk`, [{ isRight: !isRight, text: 'e' }])).status, 404)
+      t.deepEqual((await served.get(`${path}?keys=${isRight}`)).body.items, [{ isRight, text: 'e' }])
+      t.deepEqual((await served.get(`${path}?keys=${!isRight}`)).body.items, [])
+      for (const key of ['TRUE', 'False', '1', '0', 't', 'null']) t.is((await served.get(`${path}/${key}`)).status, 404)
+      t.is((await served.delete(other)).status, 404)
+      t.is((await served.delete(location)).status, 204)
+      t.is((await served.get(location)).status, 404)
+    }
+    await served.post(`${path}/bulk`, [
+      { isRight: true, text: 'a' },
+      { isRight: false, text: 'b' },
+    ])
+    t.deepEqual((await served.post(`${path}/false/same`, {})).body, { isRight: true, text: 'a' })
+    t.deepEqual((await served.post(`${path}/bulk-delete`, ['true', 'other', 1])).body, { deleted: 1 })
+    t.deepEqual((await served.post(`${path}/bulk-delete`, [false, true])).body, { deleted: 1 })
+  })
+}
