@@ -265,6 +265,11 @@ export function matchKeyPart(field: Field, values: readonly PlainValue[]): Compa
   )
 }
 
+/** Returns the operands that match a value of a key's field: one for each spelling. */
+export function spellingsOfPart(field: Field, value: unknown): readonly unknown[] {
+  return isKeyPart(value) ? spellingsOf(field, toOperand(field, value)) : [value]
+}
+
 /** Converts a part of a key to an operand. In keys, an instant is the text that responses contain. */
 function toOperand(field: Field, part: PlainValue): PlainValue {
   return field.valueType.type === 'datetime' && typeof part === 'string' ? new Date(part) : parseBoolean(field, part)

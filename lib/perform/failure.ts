@@ -76,7 +76,7 @@ export function failureProblem(error: unknown, resource: Resource, plan: Plan): 
     case 'notNull':
       return missingValueProblem(error, resource)
     case 'unique':
-      return conflictProblem(error, resource)
+      return conflictProblem(resource, conflictingFields(error, resource))
     case 'deadlock':
     case 'unavailable':
     case 'disconnected':
@@ -201,8 +201,9 @@ function placesWithoutValue({ name }: Field, plan: Plan | null): readonly string
   return places.length === 0 ? [''] : places
 }
 
-function conflictProblem(error: unknown, resource: Resource): Problem {
-  const names = conflictingFields(error, resource)
+/** Returns the Problem for taken values of these fields. The Problem names only fields that clients know. */
+export function conflictProblem(resource: Resource, fields: readonly Field[]): Problem {
+  const names = fields
     .filter(isNameable)
     .map(
       (field) =>
@@ -228,6 +229,15 @@ function isOfOtherTable(error: unknown, resource: Resource): boolean {
 function isItemOfOtherTable(item: ValidationErrorItem, { model }: Resource): boolean {
   const instance = item.instance ?? null
   return instance !== null && quoteTable(instance.constructor as ModelStatic<Model>) !== quoteTable(model)
+}
+
+/**
+ * Returns the fields of the unique constraint of the resource's table that a write violated. The array is empty if the
+ * database does not report the fields. Returns null for other failures.
+ */
+export function findConflictingFields(error: unknown, resource: Resource): readonly Field[] | null {
+  const isConflict = classifyFailure(error, resource.dialect()) === 'unique' && !isOfOtherTable(error, resource)
+  return isConflict ? conflictingFields(error, resource) : null
 }
 
 /** Returns the fields of the unique constraint that a write violated. */

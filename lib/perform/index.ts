@@ -44,6 +44,7 @@ import {
   type PendingCommit,
   withWriteTimeout,
 } from './transaction.js'
+import { uniqueProblem } from './uniqueProblem.js'
 import { performUpsert } from './upsert.js'
 import { withKeySpelling, withKeySpellings } from './uuidSpellings.js'
 import { executeWrite } from './write.js'
@@ -208,12 +209,25 @@ async function withProblems<T>(
     return await work()
   } catch (error) {
     const { store, plan } = attributionOf(error) ?? whole
-    throw await translateError(error, store, plan)
+    throw await translateError(error, store, plan, plan === whole.plan || isCreation(whole.plan))
   }
 }
 
-/** Returns the Problem for a failure, or the error itself if the error is unexpected. */
-async function translateError(error: unknown, store: StatementContext, plan: Plan | null): Promise<unknown> {
+/** Whether a plan only creates records. Its nested writes delete no records either. */
+function isCreation({ kind }: Plan): boolean {
+  return kind === 'create' || kind === 'bulkCreate'
+}
+
+/**
+ * Returns the Problem for a failure, or the error itself if the error is unexpected. `isOnlyWrite` is false if the
+ * request may have freed unique values before the failed write.
+ */
+async function translateError(
+  error: unknown,
+  store: StatementContext,
+  plan: Plan | null,
+  isOnlyWrite = true,
+): Promise<unknown> {
   // A Problem is sent as it is, whatever code threw it.
   if (error instanceof Problem) return error
   // Without a plan only a temporary failure of the database is expected. Any other error comes from the host's code.
@@ -222,7 +236,10 @@ async function translateError(error: unknown, store: StatementContext, plan: Pla
     return passing === null ? error : Object.assign(passing, { cause: error })
   }
   const own = storeOf(store.resource)
-  const known = (await foreignKeyProblem(error, own, plan)) ?? failureProblem(error, store.resource, plan)
+  const known =
+    (await foreignKeyProblem(error, own, plan)) ??
+    (isOnlyWrite ? await uniqueProblem(error, own, plan) : null) ??
+    failureProblem(error, store.resource, plan)
   if (known === null) forgetColumnTypes(store.model)
   // The cause is passed to `onError` and is not part of the response.
   return known === null
