@@ -18,7 +18,6 @@ import { isTrue } from './common/promise.js'
 import { reportError } from './common/report.js'
 import { toOriginForm } from './common/requestTarget.js'
 import { type AbortableResponse, shutdownStateOf } from './common/shutdown.js'
-import { tagView } from './common/version.js'
 import { identifyCaller } from './identity/identity.js'
 import { OPERATIONS } from './operations.js'
 import { readAction } from './parse/action.js'
@@ -253,8 +252,7 @@ async function planAndReply(admitted: AuthorizedCall, parsedIntent: Intent, plan
         const isVarying =
           resource.behaviours.ownKey !== null ||
           hasComputedInReply(work.plan) ||
-          (reply.headers.ETag !== undefined && (isFlattenedByCaller(resource) || isMasked(resource, call)))
-        if (!isVarying) reply = tagView(reply, work.plan, resource)
+          (reply.headers.ETag !== undefined && (isFlattenedByCaller(resource) || isMasked(work.plan, call)))
         reply = { ...reply, responseBytes: resource.limits.responseBytes, isAlwaysSent: isVarying }
       }
       return hasMinimalReturn(intent) ? omitRecords(reply) : reply
@@ -264,11 +262,12 @@ async function planAndReply(admitted: AuthorizedCall, parsedIntent: Intent, plan
 }
 
 /**
- * Whether masks could make a 304 wrong. A browser may send the tag of the response that its former user got. `*` names
- * no response.
+ * Whether the reply has masked fields, so that a 304 could show them: a browser may send the tag of the response that
+ * its former user got. `*` names no response.
  */
-function isMasked({ behaviours }: Resource, { headers }: Call): boolean {
-  return behaviours.readable !== null && headers['if-none-match'] !== '*'
+function isMasked(plan: Plan, { headers }: Call): boolean {
+  const masked = plan.kind === 'get' ? plan.projection.masked : undefined
+  return masked !== undefined && masked.length > 0 && headers['if-none-match'] !== '*'
 }
 
 /** Runs the behaviours that wrap replies. */

@@ -433,14 +433,19 @@ test('one version tag serves masked and unmasked bodies, and answers no caller w
     t.is(headers.get('cache-control'), 'private')
   }
   // A browser keeps the response when its user changes, and asks with its tag.
-  for (const headers of [everything, finance]) {
-    const salary = headers === everything ? 8000 : null
-    t.like(await stage.get(path, { ...headers, 'if-none-match': tag }), { status: 200, body: { salary } })
-    t.is((await stage.send('HEAD', path, { headers: { ...headers, 'if-none-match': tag } })).status, 200)
-    t.is((await stage.get(path, { ...headers, 'if-none-match': '*' })).status, 304)
-    for (const select of ['name', 'name,salary', '*']) {
-      t.is((await stage.get(`${path}?select=${select}`, headers)).headers.get('etag'), tag, select)
-    }
+  t.like(await stage.get(path, { ...finance, 'if-none-match': tag }), { status: 200, body: { salary: null } })
+  t.is((await stage.send('HEAD', path, { headers: { ...finance, 'if-none-match': tag } })).status, 200)
+  t.is((await stage.get(path, { ...finance, 'if-none-match': '*' })).status, 304)
+  t.is((await stage.get(path, { ...everything, 'if-none-match': tag })).status, 304)
+  // What the request selects counts: a field that is masked, by its name or by `*`, but no other.
+  for (const [select, status] of [
+    ['name', 304],
+    ['name,salary', 200],
+    ['*', 200],
+  ] as const) {
+    const answer = await stage.get(`${path}?select=${select}`, { ...finance, 'if-none-match': tag })
+    t.like(answer, { status }, select)
+    t.is(answer.headers.get('etag'), tag, select)
   }
   const patched = await stage.patch(path, { name: 'Tagged' }, { 'if-match': masked.headers.get('etag') ?? '' })
   t.is(patched.status, 200)
