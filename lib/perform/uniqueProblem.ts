@@ -102,7 +102,7 @@ function matchUniqueKey(store: StatementContext, record: WrittenRecord, fields: 
 function writtenRecords(store: StatementContext, plan: Plan): readonly WrittenRecord[] {
   switch (plan.kind) {
     case 'create':
-      return [newRecord(store, plan, null)]
+      return [newRecord(store, plan, plan.revives === undefined ? null : matchRevived(store, plan))]
     case 'bulkCreate': {
       // Parents that the same request created are already rolled back.
       const { parentKeys = [], records, serverValues } = plan
@@ -145,6 +145,16 @@ function newRecord(
 
 function changedRecord({ changes, serverValues }: UpdatePlan, own: string): WrittenRecord {
   return { changes, values: new Map<string, unknown>([...changes, ...serverValues.values]), own, isUpdate: true }
+}
+
+/** Returns the SQL condition for the deleted record that a creation may have restored: the record with the same key. */
+function matchRevived(store: StatementContext, { changes, serverValues }: CreatePlan): string {
+  const { keys } = store.resource
+  return matchValues(
+    store,
+    keys,
+    keys.map(({ name }) => serverValues.get(name) ?? changes.get(name)),
+  )
 }
 
 /** Returns the SQL condition for the record of a key. */
