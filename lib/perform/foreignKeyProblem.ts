@@ -32,7 +32,7 @@ export async function foreignKeyProblem(error: unknown, store: StatementContext,
   if (violation.isReferenced) return problem('conflict', { detail: STILL_REFERENCED })
   const reported = reportedColumns(violation, store)
   // If the fields cannot be determined, the violation is reported without them.
-  const missing = await findMissingReferences(store, writtenValues(store, plan)).catch(() => [])
+  const missing = await findMissingReferences(store, plan).catch(() => [])
   const columns = [...new Set([...reported, ...missing])]
   const isNew = kind === 'create' || kind === 'bulkCreate'
   if (columns.length === 0) return problem('conflict', { detail: isNew ? MISSING_REFERENCE : MISSING_OR_REFERENCED })
@@ -90,8 +90,9 @@ function omitAttributes(values: Changes, names: readonly string[]): Changes {
 }
 
 /** Finds the foreign key columns whose referenced record is missing. */
-async function findMissingReferences(store: StatementContext, records: readonly Changes[]): Promise<readonly string[]> {
+async function findMissingReferences(store: StatementContext, plan: Plan): Promise<readonly string[]> {
   const { model, resource, sequelize, dialect } = store
+  const records = writtenValues(store, plan)
   const transaction = ambientTransaction(sequelize)
   const keys = await dialect.foreignKeys(model, transaction)
   const missing: string[] = []

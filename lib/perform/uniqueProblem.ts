@@ -35,8 +35,8 @@ const MAX_CONDITIONS = 100
 export async function uniqueProblem(error: unknown, store: StatementContext, plan: Plan): Promise<Problem | null> {
   const reported = findConflictingFields(error, store.resource)
   if (reported === null) return null
-  // If the search fails, only the fields of the database error are named.
-  const taken: readonly Field[] = await findTakenFields(store, writtenRecords(store, plan)).catch(() => [])
+  // If the search or a default value of the host fails, only the fields of the database error are named.
+  const taken: readonly Field[] = await findTakenFields(store, plan).catch(() => [])
   const { fields } = store.resource
   return conflictProblem(
     store.resource,
@@ -44,9 +44,10 @@ export async function uniqueProblem(error: unknown, store: StatementContext, pla
   )
 }
 
-/** Finds the fields of unique keys whose values belong to records that the request does not write. */
-async function findTakenFields(store: StatementContext, records: readonly WrittenRecord[]): Promise<readonly Field[]> {
+/** Finds the fields of unique keys whose values belong to records that the plan does not write. */
+async function findTakenFields(store: StatementContext, plan: Plan): Promise<readonly Field[]> {
   const { model, sequelize, resource } = store
+  const records = writtenRecords(store, plan)
   const transaction = ambientTransaction(sequelize)
   const others = splitIntoChunks([...new Set(records.flatMap(({ own }) => own ?? []))], MAX_CONDITIONS).map(
     (chunk) => ` AND (${chunk.join(' OR ')}) IS NOT TRUE`,

@@ -157,3 +157,28 @@ test.serial('a nested body names the conflicts of one record, but no values that
   const renamed = await stage.patch(path, { number: '1', lines: [{ sku: 's2', serial: 'x9' }] })
   t.deepEqual([renamed.status, renamed.body.errors], [409, { number: taken }])
 })
+
+test.serial('a default value that fails in the search for conflicts changes nothing', async (t) => {
+  let left = 0
+  const own = await openStage(({ sequelize }, app) => {
+    const nextLabel = (): string => {
+      left -= 1
+      if (left < 0) throw new RangeError('there is no label left')
+      return `label ${left}`
+    }
+    const label = { type: text, defaultValue: nextLabel }
+    const Desk = sequelize.define('Desk', { name: text }, { timestamps: false })
+    const Ticket = sequelize.define('Ticket', { code: { type: text, unique: true }, label }, { timestamps: false })
+    Ticket.belongsTo(Desk, { as: 'desk', foreignKey: 'deskId' })
+    app.use(crudRouter(Ticket))
+  })
+  t.teardown(own.close)
+  left = 2
+  t.is((await own.post('/api/tickets', { code: 'a' })).status, 201)
+  left = 1
+  const { status, body } = await own.post('/api/tickets', { code: 'a' })
+  t.is(status, 409)
+  t.deepEqual(body.errors, { code: ['is already taken.'] })
+  left = 1
+  t.is((await own.post('/api/tickets', { code: 'b', deskId: 99 })).status, 409)
+})
