@@ -56,16 +56,6 @@ export function isOwnColumn({ joins, field, countedJoin }: Column, { name }: Pic
   return joins.length === 0 && countedJoin === undefined && field.derived === undefined && field.name === name
 }
 
-/** Whether two columns are one field behind the same relations. */
-export function isSameColumn(one: Column, other: Column): boolean {
-  const { length } = one.joins
-  return (
-    one.field === other.field &&
-    length === other.joins.length &&
-    one.joins.every(({ relation }, level) => relation.name === other.joins[level]?.relation.name)
-  )
-}
-
 /** Returns the index of the record's own attribute among the columns; -1 if the attribute is missing. */
 export function indexOfOwnColumn(columns: readonly Column[], attribute: string): number {
   return columns.findIndex((column) => isOwnColumn(column, { name: attribute }))

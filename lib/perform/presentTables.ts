@@ -1,5 +1,4 @@
 import type { Column, Join, PositiveOperator, Predicate } from '../../types/plan.js'
-import { isSameColumn } from '../common/columns.js'
 import { type Visitors, visit } from '../common/visitor.js'
 
 /** Sequelize's alias for a joined table: the association names from the root, joined by `->`. */
@@ -77,4 +76,8 @@ export function isNull(where: Predicate, column: Column): boolean {
     default:
       return false
   }
+}
+
+function isSameColumn(one: Column, other: Column): boolean {
+  return one.field === other.field && aliasOfPath(one.joins) === aliasOfPath(other.joins)
 }

@@ -3,7 +3,7 @@ import type { ListIntent } from '../../types/intent.js'
 import type { OrderKey } from '../../types/plan.js'
 import type { Direction, SortNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
-import { columnOf, countColumn, isOwnColumn, isSameColumn, ownColumn } from '../common/columns.js'
+import { columnOf, countColumn, isOwnColumn, ownColumn } from '../common/columns.js'
 import { type Context, createUnknownFieldProblem, explainComputedField, suggestField } from './context.js'
 import { type Destination, resolveForCaller } from './path.js'
 import type { QueryPosition } from './queryCost.js'
@@ -59,11 +59,12 @@ export function planCollectionSort(
  * without keys.
  */
 function completeOrder(keys: readonly OrderKey[], last: readonly Field[], own: Direction): readonly OrderKey[] {
-  // Of several keys with one column, only the first has an effect.
-  const order = keys.filter(({ column }, at) => keys.findIndex((key) => isSameColumn(key.column, column)) === at)
-  const direction = order.at(-1)?.direction ?? own
-  const others = last.filter((field) => !order.some(({ column }) => isOwnColumn(column, field)))
-  return [...order, ...others.map((field) => ({ column: ownColumn(field), direction }))]
+  const order = [...keys]
+  const direction = keys.at(-1)?.direction ?? own
+  for (const field of last) {
+    if (!keys.some(({ column }) => isOwnColumn(column, field))) order.push({ column: ownColumn(field), direction })
+  }
+  return order
 }
 
 function planRequestedSort(context: Context, intent: ListIntent): OrderKey[] {
