@@ -25,6 +25,8 @@ export interface Format {
   readonly name?: ExportFormat
   /** The media type that the client must accept. */
   readonly mediaType: string
+  /** Parameters of the media type besides `charset`. The client's `Accept` may contain them. */
+  readonly parameters?: string
   /** The kinds of content that the format can write. */
   readonly kinds: ReadonlySet<BodyContent['kind']>
   /** Whether the format is one JSON record per line. Default: false. */
@@ -70,8 +72,10 @@ export function selectFormat(formats: readonly Format[], call: Call, content: Bo
 
 /** Returns the format that the client's `Accept` prefers; undefined if the client accepts none. */
 function preferredFormat(call: Call, formats: readonly Format[]): Format | undefined {
-  // Every format is UTF-8. Without the parameter, `text/csv; charset=utf-8` in `Accept` would not match.
-  const types = formats.map(({ mediaType }) => `${mediaType}; charset=utf-8`)
+  // Every format is UTF-8. Without the parameters, `text/csv; charset=utf-8` in `Accept` would not match.
+  const types = formats.map(({ mediaType, parameters }) =>
+    [mediaType, 'charset=utf-8', parameters ?? []].flat().join('; '),
+  )
   const accepted = call.accepts(types)
   return accepted === false ? undefined : formats[types.indexOf(accepted)]
 }

@@ -13,6 +13,7 @@ import { exportOf, writeStream } from './stream.js'
 export const csv: Format = Object.freeze<Format>({
   name: 'csv',
   mediaType: 'text/csv',
+  parameters: 'header=present',
   kinds: new Set(['export']),
   hasEntityTag: false,
   headers: (content) => {

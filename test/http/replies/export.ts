@@ -222,6 +222,9 @@ test('text that a spreadsheet would run gets an apostrophe, numbers never, and f
 test('Accept decides by its quality values, format wins over it, and Vary tells so', async (t) => {
   const types: readonly (readonly [accept: string | null, type: RegExp])[] = [
     ['text/csv; charset=utf-8', /^text\/csv/],
+    ['text/csv; charset=utf-8; header=present', /^text\/csv/],
+    ['text/csv;header=present', /^text\/csv/],
+    ['text/csv;header=absent', /^application\/json/],
     ['application/json; charset=UTF-8, text/csv;q=0.5', /^application\/json/],
     [null, /^application\/json/],
     ['*/*', /^application\/json/],
