@@ -44,14 +44,11 @@ export async function uniqueProblem(error: unknown, store: StatementContext, pla
   )
 }
 
-/** Finds the fields of unique keys whose values belong to records that the plan does not write. */
+/** Finds the fields of unique keys whose values belong to records that keep them. */
 async function findTakenFields(store: StatementContext, plan: Plan): Promise<readonly Field[]> {
   const { model, sequelize, resource } = store
   const records = writtenRecords(store, plan)
   const transaction = ambientTransaction(sequelize)
-  const others = splitIntoChunks([...new Set(records.flatMap(({ own }) => own ?? []))], MAX_CONDITIONS).map(
-    (chunk) => ` AND (${chunk.join(' OR ')}) IS NOT TRUE`,
-  )
   const taken: Field[] = []
   const uniqueKeys: readonly (readonly string[])[] = [model.primaryKeyAttributes, ...uniquesOf(model)]
   for (const columns of uniqueKeys) {
@@ -60,6 +57,11 @@ async function findTakenFields(store: StatementContext, plan: Plan): Promise<rea
     const isOpaque = fields.some(({ valueType: { type } }) => type === 'json')
     if (isOpaque || fields.length === 0 || fields.length < columns.length) continue
     const writers = groupByCondition(records, (record) => matchUniqueKey(store, record, fields))
+    // A record whose item keeps these values is not excluded from the search.
+    const changed = new Set(records.flatMap((record) => (writesAny(record, fields) ? (record.own ?? []) : [])))
+    const others = splitIntoChunks([...changed], MAX_CONDITIONS).map(
+      (chunk) => ` AND (${chunk.join(' OR ')}) IS NOT TRUE`,
+    )
     if ([...writers.values()].some(({ size }) => size > 1)) taken.push(...fields)
     for (const chunk of splitIntoChunks([...writers.keys()], MAX_CONDITIONS)) {
       const sql = `SELECT 1 AS _ FROM ${quoteTable(model)} WHERE (${chunk.join(' OR ')})${others.join('')} LIMIT 1`
@@ -68,6 +70,11 @@ async function findTakenFields(store: StatementContext, plan: Plan): Promise<rea
     }
   }
   return taken
+}
+
+function writesAny({ changes, values, isUpdate }: WrittenRecord, fields: readonly Field[]): boolean {
+  const written = isUpdate ? values : changes
+  return fields.some(({ name }) => written.has(name))
 }
 
 /** Groups records with the same values of a unique key. An update and the creation of one record count once. */
@@ -113,13 +120,13 @@ function writtenRecords(store: StatementContext, plan: Plan): readonly WrittenRe
       })
     }
     case 'update':
-      return [changedRecord(plan, matchKey(store, plan.key))]
+      return [changedRecord(store, plan, matchKey(store, plan.key))]
     case 'bulkUpdate':
       return plan.items.flatMap((item) => writtenRecords(store, item))
     case 'replace': {
       const own = matchKey(store, plan.update.key)
       const created = plan.create === null ? [] : [newRecord(store, plan.create, own)]
-      return [changedRecord(plan.update, own), ...created]
+      return [changedRecord(store, plan.update, own), ...created]
     }
     case 'upsert':
       return plan.items.flatMap(({ update, create }) => {
@@ -128,7 +135,7 @@ function writtenRecords(store: StatementContext, plan: Plan): readonly WrittenRe
           plan.by,
           plan.by.map(({ name }) => create.changes.get(name)),
         )
-        return [changedRecord(update, own), newRecord(store, create, own)]
+        return [changedRecord(store, update, own), newRecord(store, create, own)]
       })
     default:
       return []
@@ -144,8 +151,12 @@ function newRecord(
   return { changes, values, own, isUpdate: false }
 }
 
-function changedRecord({ changes, serverValues }: UpdatePlan, own: string): WrittenRecord {
-  return { changes, values: new Map<string, unknown>([...changes, ...serverValues.values]), own, isUpdate: true }
+function changedRecord(store: StatementContext, plan: UpdatePlan, own: string): WrittenRecord {
+  const { changes, serverValues, missingAttributes = new Set<string>() } = plan
+  // A PUT sets members that its body omits to their defaults.
+  const blank: Readonly<Record<string, unknown>> = missingAttributes.size > 0 ? store.model.build({}).dataValues : {}
+  const defaults = [...missingAttributes].map((name): [string, unknown] => [name, blank[name] ?? null])
+  return { changes, values: new Map([...defaults, ...changes, ...serverValues.values]), own, isUpdate: true }
 }
 
 /** Returns the SQL condition for the deleted record that a creation may have restored: the record with the same key. */

@@ -94,6 +94,10 @@ for (const route of ['Part', 'HookedPart']) {
     await refused(t, stage.patch(`${path}/${id}`, { n: 1, z: 'z1' }), ['z', 'm', 'n'])
     t.is((await stage.patch(`${path}/${id}`, { m: 'm2' })).status, 200)
     await refused(t, stage.send('PUT', `${path}/${id}`, { json: { ...values, z: 'z1', a: 'a1' } }), ['z', 'a'])
+    t.is((await stage.patch(`${path}/${id}`, { n: 1 })).status, 200)
+    // PUT sets the omitted `n` to null, so the stored `n` does not count.
+    await refused(t, stage.send('PUT', `${path}/${id}`, { json: { z: 'z1', m: 'm1' } }), ['z'])
+    t.is((await stage.patch(`${path}/${id}`, { n: 2 })).status, 200)
     await refused(t, stage.send('PUT', `${path}/${three}`, { json: { ...values, note: 'new' } }), [
       'z',
       'a',
@@ -135,6 +139,18 @@ for (const route of ['Part', 'HookedPart']) {
     }))
     await refused(t, stage.send('PUT', `${path}/bulk?by=day`, { json: byNumber.slice(0, 1) }), ['z', 'a'])
     t.is((await stage.delete(`${path}/60`)).status, 204)
+  })
+
+  test.serial(`a record of the batch holds the values that its item keeps: ${route}`, async (t) => {
+    const kept = { id: one, note: 'kept' }
+    const taking = { id: two, z: 'z1', a: 'a1', m: 'm1', n: 1 }
+    const all = ['z', 'a', 'm', 'n']
+    await refused(t, stage.patch(`${path}/bulk`, [kept, taking]), all)
+    await refused(t, stage.patch(`${path}/bulk`, [taking, kept]), all)
+    await refused(t, stage.patch(`${path}/bulk`, [{ ...kept, z: 'z9', n: 9 }, taking]), ['a'])
+    await refused(t, stage.send('PUT', `${path}/bulk?by=id`, { json: [kept, taking] }), all)
+    t.like((await stage.get(`${path}/${one}`)).body, FIRST)
+    t.like((await stage.get(`${path}/${two}`)).body, SECOND)
   })
 
   test.serial(`soft-deleted records hold their values: ${route}`, async (t) => {
