@@ -73,7 +73,7 @@ async function isKnownMissing(store: StatementContext, update: UpdatePlan): Prom
 }
 
 /** Whether the record exists. Reads without a lock, because a gap lock on a missing row leads to deadlocks. */
-async function hasRecord(store: StatementContext, { where }: UpdatePlan): Promise<boolean> {
+export async function hasRecord(store: StatementContext, { where }: UpdatePlan): Promise<boolean> {
   return (await readVisible(store, where, keyColumns(store.resource.keys), 1)).length > 0
 }
 

@@ -11,7 +11,9 @@ import { ambientTransaction } from '../sequelize/transaction.js'
 import { buildInstance } from './build.js'
 import { encodeColumn } from './encodedRows.js'
 import { conflictProblem, findConflictingFields, findFieldByColumn } from './failure.js'
+import { hasRecord } from './replace.js'
 import type { StatementContext } from './store.js'
+import { findStoredItems } from './upsert.js'
 
 /** A record that a request writes. */
 interface WrittenRecord {
@@ -47,8 +49,8 @@ export async function uniqueProblem(error: unknown, store: StatementContext, pla
 /** Finds the fields of unique keys whose values belong to records that keep them. */
 async function findTakenFields(store: StatementContext, plan: Plan): Promise<readonly Field[]> {
   const { model, sequelize, resource } = store
-  const records = writtenRecords(store, plan)
   const transaction = ambientTransaction(sequelize)
+  const records = await writtenRecords(transaction === undefined ? store : { ...store, transaction }, plan)
   const taken: Field[] = []
   const uniqueKeys: readonly (readonly string[])[] = [model.primaryKeyAttributes, ...uniquesOf(model)]
   for (const columns of uniqueKeys) {
@@ -77,7 +79,7 @@ function writesAny({ changes, values, isUpdate }: WrittenRecord, fields: readonl
   return fields.some(({ name }) => written.has(name))
 }
 
-/** Groups records with the same values of a unique key. An update and the creation of one record count once. */
+/** Groups records with the same values of a unique key. */
 function groupByCondition(
   records: readonly WrittenRecord[],
   conditionOf: (record: WrittenRecord) => string | null,
@@ -85,7 +87,7 @@ function groupByCondition(
   const writers = new Map<string, Set<unknown>>()
   for (const record of records) {
     const condition = conditionOf(record)
-    if (condition !== null) writers.set(condition, (writers.get(condition) ?? new Set()).add(record.own ?? record))
+    if (condition !== null) writers.set(condition, (writers.get(condition) ?? new Set()).add(record))
   }
   return writers
 }
@@ -107,7 +109,7 @@ function matchUniqueKey(store: StatementContext, record: WrittenRecord, fields: 
   return `(${fields.map(({ column }, index) => `${quote(model, column)} = ${operands[index]}`).join(' AND ')})`
 }
 
-function writtenRecords(store: StatementContext, plan: Plan): readonly WrittenRecord[] {
+async function writtenRecords(store: StatementContext, plan: Plan): Promise<readonly WrittenRecord[]> {
   switch (plan.kind) {
     case 'create':
       return [newRecord(store, plan, plan.revives === undefined ? null : matchRevived(store, plan))]
@@ -122,21 +124,21 @@ function writtenRecords(store: StatementContext, plan: Plan): readonly WrittenRe
     case 'update':
       return [changedRecord(store, plan, matchKey(store, plan.key))]
     case 'bulkUpdate':
-      return plan.items.flatMap((item) => writtenRecords(store, item))
+      return plan.items.map((item) => changedRecord(store, item, matchKey(store, item.key)))
     case 'replace': {
-      const own = matchKey(store, plan.update.key)
-      const created = plan.create === null ? [] : [newRecord(store, plan.create, own)]
-      return [changedRecord(store, plan.update, own), ...created]
+      const { update, create } = plan
+      // A hidden record with the key is not updated: the creation fails, and the key is taken too.
+      const isUpdate = create === null || (await hasRecord(store, update))
+      return [isUpdate ? changedRecord(store, update, matchKey(store, update.key)) : newRecord(store, create, null)]
     }
-    case 'upsert':
-      return plan.items.flatMap(({ update, create }) => {
-        const own = matchValues(
-          store,
-          plan.by,
-          plan.by.map(({ name }) => create.changes.get(name)),
-        )
-        return [changedRecord(store, update, own), newRecord(store, create, own)]
+    case 'upsert': {
+      const stored = await findStoredItems(store, plan)
+      return plan.items.map(({ uniqueText, update, create }) => {
+        if (!stored.has(uniqueText)) return newRecord(store, create, null)
+        const values = plan.by.map(({ name }) => create.changes.get(name))
+        return changedRecord(store, update, matchValues(store, plan.by, values))
       })
+    }
     default:
       return []
   }

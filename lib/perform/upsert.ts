@@ -1,3 +1,4 @@
+import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { UpsertPlan } from '../../types/plan.js'
 import { encodeKey, keyColumns, matchKeys } from '../common/keys.js'
@@ -80,12 +81,20 @@ export async function resolveItems(
  * Finds the existing records of the items. The rows are not locked, because a gap lock on missing rows would block other
  * requests that create these rows.
  */
-async function findItems(store: StatementContext, { items, lookups, anyUpdate }: UpsertPlan): Promise<readonly Row[]> {
-  const { keys } = store.resource
-  const most = maxRowsOf(keys, items.length)
+async function findItems(
+  store: StatementContext,
+  { items, lookups, anyUpdate }: UpsertPlan,
+  fields: readonly Field[] = store.resource.keys,
+): Promise<readonly Row[]> {
+  const most = maxRowsOf(store.resource.keys, items.length)
   const found: Row[] = []
   for (const where of lookups) {
-    found.push(...(await readVisible(store, addCondition(where, anyUpdate.where), keyColumns(keys), most)))
+    found.push(...(await readVisible(store, addCondition(where, anyUpdate.where), keyColumns(fields), most)))
   }
   return found
+}
+
+/** Returns the `uniqueText` of the items whose record is stored, and visible to the caller. */
+export async function findStoredItems(store: StatementContext, plan: UpsertPlan): Promise<ReadonlySet<string>> {
+  return new Set((await findItems(store, plan, plan.by)).map((row) => plan.uniqueTextOf(row)))
 }

@@ -47,6 +47,17 @@ const stage = await openStage(({ sequelize }, app) => {
     { sku: { type: text, unique: true }, serial: { type: text, unique: true } },
     { timestamps: false },
   )
+  const Badge = sequelize.define(
+    'Badge',
+    {
+      code: { type: text, primaryKey: true },
+      serial: { type: text, unique: true },
+      label: { type: text, unique: true },
+      shelf: DataTypes.INTEGER,
+    },
+    { timestamps: false },
+  )
+  app.use(crudRouter(Badge, { operations, route: 'badges', scope: () => ({ shelf: 1 }) }))
   Order.hasMany(Line, { as: 'lines', foreignKey: 'orderId' })
   app.use(crudRouter(Order, { operations, route: 'orders', relations: { lines: { write: true } } }))
   app.use(crudRouter(Line, { operations, route: 'lines' }))
@@ -173,6 +184,35 @@ test.serial('a nested body names the conflicts of one record, but no values that
   const renamed = await stage.patch(path, { number: '1', lines: [{ sku: 's2', serial: 'x9' }] })
   t.deepEqual([renamed.status, renamed.body.errors], [409, { number: taken }])
 })
+
+test.serial(
+  'every value that a record outside the scope holds is named, and no key that an update ignores',
+  async (t) => {
+    const Badge = stage.sequelize.model('Badge')
+    await Badge.bulkCreate([
+      { code: 'theirs', serial: 's1', label: 'l1', shelf: 2 },
+      { code: 'mine', serial: 's2', label: 'l2', shelf: 1 },
+    ])
+    const refused = async (method: string, path: string, json: object, fields: readonly string[]): Promise<void> => {
+      const { status, body } = await stage.send(method, `/badges${path}`, { json })
+      const errors = Object.fromEntries(fields.map((field) => [field, ['is already taken.']]))
+      t.deepEqual([status, body.errors], [409, errors], `${method} ${path} ${JSON.stringify(json)}`)
+    }
+    for (const [item, fields] of [
+      [{ code: 'theirs', serial: 's1' }, ['code', 'serial']],
+      [{ code: 'theirs', serial: 's1', label: 'l2' }, ['code', 'serial', 'label']],
+    ] as const) {
+      await refused('POST', '', item, fields)
+      await refused('PUT', '/theirs', item, fields)
+      await refused('PUT', '/bulk?by=serial', [item], fields)
+      await refused('PUT', '/bulk?by=code', [item], fields)
+    }
+    await refused('PUT', '/theirs', { serial: 's3' }, ['code'])
+    await refused('PUT', '/bulk?by=serial', [{ code: 'new', serial: 's1' }], ['serial'])
+    await refused('PUT', '/bulk?by=serial', [{ code: 'theirs', serial: 's2', label: 'l1' }], ['label'])
+    t.is(await Badge.count(), 2)
+  },
+)
 
 test.serial('a default value that fails in the search for conflicts changes nothing', async (t) => {
   let left = 0
