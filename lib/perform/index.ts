@@ -26,6 +26,7 @@ import { type IdempotentResult, writeIdempotently } from './idempotency.js'
 import type { ItemPlan, ItemWriter } from './items.js'
 import { addAllErrors, attributionOf, errorsOfWorks, hasWorkErrors } from './nested/errors.js'
 import { executeWork } from './nested/execute.js'
+import { collectMissingKeys, nestedWritesOfNew } from './nested/insert.js'
 import { preauthorize } from './nested/preauthorize.js'
 import { assertNewKeys } from './newKeys.js'
 import { readRecord, selectCount, selectGroups, selectKeysetPage, selectPage, selectSeekPage } from './read.js'
@@ -160,10 +161,11 @@ async function executeAndFinish(store: StatementContext, work: Work, finish?: Fi
 }
 
 async function executeNested(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
-  const { plan } = work
+  const { plan, nestedWrites = [] } = work
   // Bodies of new records are validated before the transaction starts.
   if (plan.kind !== 'update' && plan.kind !== 'get' && hasWorkErrors(work)) {
-    throw problem('validation', { errors: await withWriteTimeout(store, () => errorsOfWorks(store, [work])) })
+    const errors = await withWriteTimeout(store, () => errorsOfWorks(store, [work]))
+    throw problem('validation', { errors: { ...errors, ...(await collectMissingKeys(store, nestedWrites)) } })
   }
   const { commitOrder } = store
   // A transaction that only creates records keeps the database's isolation level, which needs a statement less.
@@ -181,7 +183,7 @@ async function executeNested(store: StatementContext, work: Work, finish?: Finis
     }
     return await inTransaction(store, write, how)
   } catch (error) {
-    throw await addAllErrors(error, store, work)
+    throw await addAllErrors(error, store, work, () => collectMissingKeys(store, nestedWritesOfNew([work])))
   }
 }
 

@@ -42,6 +42,8 @@ export interface ItemsChildren {
   readonly planPendingWrites: (
     store: StatementContext,
   ) => Promise<readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]>
+  /** @throws Problem 409 if a link is in conflict with a link that the caller may not see */
+  readonly assertNoConflict: () => void
   /**
    * Returns the validation errors of the children. Validates the children only if the request fails anyway: if
    * `isRefused` is true, or if planning has found an error.
@@ -65,11 +67,11 @@ export async function writeItems(
   together: ItemsWriter | null = null,
 ): Promise<Outcome> {
   await children?.planDiffs(store, items)
-  assertVersions(versionChecksOf(store, items, stored))
-  assertVersions(children?.versions() ?? [])
+  assertVersions([...versionChecksOf(store, items, stored), ...(children?.versions() ?? [])])
   const errors = await collectItemErrors(store, items)
   refuse('validation', { ...errors, ...(await children?.collectErrors(store, hasErrors(errors))) })
   await assertItemsWithinScope(store, items, children)
+  children?.assertNoConflict()
   const parts: WrittenRecord[] = []
   const sequence = new WriteSequence()
   const size = children?.writtenSize ?? new WrittenSize(store.resource.limits.responseBytes)

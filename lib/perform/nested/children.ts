@@ -10,6 +10,7 @@ import type {
   WrittenPart,
 } from '../../../types/work.js'
 import { errorsAt, mergeErrors, refuse } from '../../common/bodyErrors.js'
+import { NO_PERMISSION } from '../../common/denials.js'
 import { matchChildren } from '../../common/foreignKeyBinding.js'
 import {
   encodeKey,
@@ -63,9 +64,8 @@ interface MatchedChildren {
 export type ParentReplacement = readonly [branch: ChildReplacement, value: unknown]
 
 /**
- * Plans the inserts, updates and deletes for the nested elements of one or several bodies.
- * @throws Problem 404 with the positions of elements that name another parent's records
- * @throws Problem 400 if another collection removes an element's record, or if a collection removes a parent
+ * Plans the inserts, updates and deletes for the nested elements of one or several bodies. If an element has no record,
+ * no deletion is planned, because the request fails.
  * @throws Problem 403 if the caller may not make a change
  */
 export async function diffChildren(
@@ -75,25 +75,17 @@ export async function diffChildren(
 ): Promise<readonly Diff[]> {
   const all: MatchedChildren[] = []
   for (const [replacement, value] of holdings) all.push(await loadMatchedChildren(parentStore, replacement, value))
-  refuse(
-    'not-found',
-    mergeErrors(
-      all.map(({ replacement, unknownElements }) =>
-        errorsAt(replacement.resource, placesOf(unknownElements), 'foreign-key'),
-      ),
-    ),
-  )
-  refuse(
-    'validation',
-    mergeErrors(
-      all.map((found) => errorsAt(found.replacement.resource, placesOf(findContested(found, all)), 'removed')),
-    ),
-  )
-  for (const found of all) assertParentsKept(found, parentStore, parentKeys)
+  const isComplete = all.every(({ unknownElements }) => unknownElements.length === 0)
   const diffs: Diff[] = []
-  for (const found of all) diffs.push(await planDiff(found, removals))
+  for (const found of all) {
+    const contested = errorsAt(found.replacement.resource, placesOf(findContested(found, all)), 'removed')
+    const errors = mergeErrors([found.errors, contested, findRemovedParents(found, parentStore, parentKeys)])
+    diffs.push(await planDiff({ ...found, errors }, isComplete ? findRemoved(found) : NONE_REMOVED, removals))
+  }
   return diffs
 }
+
+const NONE_REMOVED: ReadonlyMap<string, Row> = new Map()
 
 function placesOf(elements: readonly BodyElement[]): readonly string[] {
   return elements.map(({ place }) => place)
@@ -199,17 +191,16 @@ function findContested(found: MatchedChildren, all: readonly MatchedChildren[]):
 
 const REMOVES_PARENT = 'The body removes a record that it also changes.'
 
-/** Checks that no collection removes a record whose changes are in the body, as a tree of records may. */
-function assertParentsKept(
+/** Returns the error of a collection that removes a record whose changes are in the body, as a tree of records may. */
+function findRemovedParents(
   found: MatchedChildren,
   { model }: Pick<StatementContext, 'model'>,
   parentKeys: readonly KeyValue[],
-): void {
+): ErrorsByPlace {
   const { resource, place } = found.replacement
-  if (resource.model !== model) return
+  if (resource.model !== model) return {}
   const removed = findRemoved(found)
-  if (parentKeys.some((key) => removed.has(planKeyText(resource.keys, key))))
-    refuse('validation', { [place]: [REMOVES_PARENT] })
+  return parentKeys.some((key) => removed.has(planKeyText(resource.keys, key))) ? { [place]: [REMOVES_PARENT] } : {}
 }
 
 /** Planned changes of one parent's children. */
@@ -224,10 +215,14 @@ interface ChildChanges extends MatchedChildren {
   } | null
 }
 
-async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promise<Diff> {
-  const { replacement, keys, newElements, stored, errors } = found
+async function planDiff(
+  found: MatchedChildren,
+  removed: ReadonlyMap<string, Row>,
+  removals: RemovalCounter,
+): Promise<Diff> {
+  const { replacement, keys, newElements, stored, unknownElements, errors } = found
   const { resource, many: isMany, elements } = replacement
-  const rows = [...findRemoved(found).values()].map((row) => row.slice(0, resource.keys.length))
+  const rows = [...removed.values()].map((row) => row.slice(0, resource.keys.length))
   const gone = rows.map((row) => keyOfReadRow(resource.keys, row))
   removals.add(gone.length, replacement)
   const updates: [BodyElement, Awaited<ReturnType<ChildReplacement['update']>>][] = []
@@ -247,7 +242,9 @@ async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promi
   await noteStates(changes)
   return {
     nestedWrite: replacement,
+    missing: errorsAt(resource, placesOf(unknownElements), 'foreign-key'),
     errors,
+    conflict: null,
     works: [...updates.map(([, { work }]) => work), ...(added === null ? [] : [added.work])],
     planPendingWrites: async () => [
       ...updates.map(([, { work }]) => work),
@@ -398,13 +395,14 @@ async function assertKept({ replacement, store, keys, parentKey }: ChildChanges,
   refuse('not-found', errorsAt(resource, placesOf(lost), 'foreign-key'))
 }
 
-/** Runs `work` for an element. Adds the element's position to a thrown Problem. */
+/** Runs `work` for an element. Adds the element's position to a thrown Problem, unless a policy refuses the request. */
 export async function executeInPlace<T>({ place }: Pick<BodyElement, 'place'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof Problem) || error.errors !== undefined || error.status >= 500 || isSizeError(error))
       throw error
+    if (error.status === 401 || error.detail === NO_PERMISSION) throw error
     const { status, code, detail } = error
     const errors = { [place]: [detail ?? error.title] }
     throw new Problem({ status, code, ...(detail === undefined ? {} : { detail }), errors, headers: error.headers })

@@ -21,6 +21,7 @@ import type {
 } from '../../../types/work.js'
 import { errorsAt, mergeErrors, refuse } from '../../common/bodyErrors.js'
 import { addCondition } from '../../common/predicates.js'
+import type { Problem } from '../../common/problem.js'
 import type { WrittenSize } from '../../common/responseSize.js'
 import type { StatementContext } from '../store.js'
 import type { WriteSequence } from '../writeSequence.js'
@@ -43,12 +44,16 @@ export interface WorkExecution {
 
 /**
  * Planned changes of one relation of one parent, checked before the first write. Relations of the children are planned
- * when the children are written.
+ * again when the children are written, because hooks may change records meanwhile.
  */
 export interface Diff {
   readonly nestedWrite: NestedWrite
+  /** Elements without a record, which a 404 names. */
+  readonly missing: ErrorsByPlace
   /** Errors that are known only after the parent was read. */
   readonly errors: ErrorsByPlace
+  /** A conflict that is reported if nothing else is wrong. */
+  readonly conflict: Problem | null
   /** Writes whose values may be invalid. */
   readonly works: readonly Work[]
   /** Plans the writes, with foreign keys to the parent, so that scopes can be checked. */

@@ -179,14 +179,20 @@ export async function withErrorsOfWorks<T>(works: () => readonly Work[], write: 
 }
 
 /**
- * Completes a validation error by the other validation errors of the request. Returns other errors unchanged. Call it
- * after the transaction, because validators of the host may use the database.
+ * Completes a validation error by the other validation errors of the request, and by those that `findOthers` returns.
+ * Returns other errors unchanged. Call it after the transaction, because validators of the host may use the database.
  */
-export async function addAllErrors(error: unknown, store: StatementContext, work: Work): Promise<unknown> {
+export async function addAllErrors(
+  error: unknown,
+  store: StatementContext,
+  work: Work,
+  findOthers: () => Promise<ProblemErrors>,
+): Promise<unknown> {
   // A Sequelize validation error without a position belongs to the top-level record.
   const known = findValidationErrors(error) === null ? error : failureProblem(error, store.resource, work.plan)
   if (!hasFieldErrors(known)) return error
   const works = [work, ...(otherWorks.get(Object(error)) ?? [])]
-  const errors = { ...(await withWriteTimeout(store, () => errorsOfWorks(store, works))), ...known.errors }
+  const found = await withWriteTimeout(store, () => errorsOfWorks(store, works))
+  const errors = { ...found, ...(await findOthers()), ...known.errors }
   return Object.assign(problem('validation', { errors }), { cause: error })
 }

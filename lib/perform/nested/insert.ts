@@ -1,12 +1,56 @@
 import type { Outcome } from '../../../types/outcome.js'
-import type { ChildInserts, NestedResult, ResultRecord, Work, WriteResult, WrittenPart } from '../../../types/work.js'
+import type {
+  ChildInserts,
+  ErrorsByPlace,
+  LinkChange,
+  NestedResult,
+  NestedWrite,
+  ResultRecord,
+  Work,
+  WriteResult,
+  WrittenPart,
+} from '../../../types/work.js'
+import { mergeErrors } from '../../common/bodyErrors.js'
 import { internalError } from '../../common/internalError.js'
+import { Problem } from '../../common/problem.js'
 import type { StatementContext } from '../store.js'
 import type { WorkExecution } from './diff.js'
 import { collectErrors } from './errors.js'
 import { findLinkedRecords } from './joinRows.js'
 import { linkNewParents, linkTargetsOf } from './links.js'
 import { addParentKeys, bindingValuesOf, referencedValuesOf, storeOfWork } from './parentKeys.js'
+
+/** Returns the nested writes of the new records among `works`. */
+export function nestedWritesOfNew(works: readonly Work[]): readonly NestedWrite[] {
+  return works.flatMap(({ plan, nestedWrites = [] }) =>
+    plan.kind === 'create' || plan.kind === 'bulkCreate' ? nestedWrites : [],
+  )
+}
+
+/** Returns the link changes of new records, at any depth. */
+export function linkChangesIn(nestedWrites: readonly NestedWrite[]): readonly LinkChange[] {
+  return nestedWrites.flatMap((nestedWrite) => {
+    if (nestedWrite.kind === 'new') return linkChangesIn(nestedWrite.work.nestedWrites ?? [])
+    return nestedWrite.kind === 'linked' ? [nestedWrite] : []
+  })
+}
+
+/** Returns the errors of linked keys without a record, at any depth. */
+export async function collectMissingKeys(
+  store: StatementContext,
+  nestedWrites: readonly NestedWrite[],
+): Promise<ErrorsByPlace> {
+  const errors: ErrorsByPlace[] = []
+  for (const linkChange of linkChangesIn(nestedWrites)) {
+    try {
+      await findLinkedRecords(store, linkChange, linkTargetsOf(linkChange))
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'validation') throw error
+      errors.push(error.errors ?? {})
+    }
+  }
+  return mergeErrors(errors)
+}
 
 /** Inserts and links the children of new records that are already written. */
 export async function insertChildren(

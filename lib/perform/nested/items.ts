@@ -2,7 +2,6 @@ import type { Row } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
 import type {
   ItemNestedWrites,
-  LinkChange,
   NestedResult,
   NestedWrite,
   Work,
@@ -20,10 +19,10 @@ import type { StatementContext } from '../store.js'
 import { maxRowsOf } from '../uuidSpellings.js'
 import type { Diff, WorkExecution } from './diff.js'
 import { collectErrors, errorsOfWorks, hasNestedErrors, hasWorkErrors, withErrorsOfWorks } from './errors.js'
-import { insertChildren } from './insert.js'
+import { collectMissingKeys, insertChildren, linkChangesIn, nestedWritesOfNew } from './insert.js'
 import { findLinkedRecords } from './joinRows.js'
 import { linkTargetsOf } from './links.js'
-import { executeDiffs, type ParentValues, planDiffs, planPendingWrites } from './parent.js'
+import { assertNoConflict, executeDiffs, type ParentValues, planAllDiffs, planPendingWrites } from './parent.js'
 
 /** Nested children of a batch, and the results of their writes. */
 interface ItemChildren extends ItemsChildren {
@@ -40,9 +39,9 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], exec
   const parts: WrittenPart[] = []
   const nestedWrites = new Map<number, readonly NestedWrite[]>()
   const diffs = new Map<number, readonly Diff[]>()
-  const allDiffs = (): readonly Diff[] => [...diffs.values()].flat()
+  const all: Diff[] = []
   const allNestedWrites = (): readonly NestedWrite[] => [...nestedWrites.values()].flat()
-  const allWorks = (): readonly Work[] => allDiffs().flatMap((diff) => diff.works)
+  const allWorks = (): readonly Work[] => all.flatMap((diff) => diff.works)
   const news: number[] = []
   const newWritesAt = (index: number): readonly NestedWrite[] =>
     news.flatMap((place) => (place > index ? (nestedWrites.get(place) ?? []) : []))
@@ -64,25 +63,24 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], exec
       const parentKeys = items.flatMap((item) => (item.kind === 'create' ? [] : [item.key]))
       const found = await withErrorsOfWorks(
         () => itemWorks(store, items, nestedWrites),
-        () =>
-          withMissingKeys(
-            () => planDiffs(store, parents, { ...execution, parentKeys }),
-            store,
-            () => newWritesAt(-1),
-          ),
+        () => planAllDiffs(store, parents, { ...execution, parentKeys }),
       )
-      for (const [place, { index }] of parents.entries()) diffs.set(index, found[place] ?? [])
+      for (const [place, { index }] of parents.entries()) diffs.set(index, found.diffs[place] ?? [])
+      all.push(...found.all)
     },
-    versions: () => allDiffs().flatMap(({ versionChecks }) => versionChecks),
+    versions: () => all.flatMap(({ versionChecks }) => versionChecks),
     planPendingWrites: async (store) => [
       ...allNestedWrites().flatMap((nestedWrite) => (nestedWrite.kind === 'new' ? newWorksIn(nestedWrite.work) : [])),
-      ...(await planPendingWrites(store, allDiffs(), execution)),
+      ...(await planPendingWrites(store, all)),
     ],
+    assertNoConflict: () => assertNoConflict(all),
     collectErrors: async (store, isRefused) => {
-      const diffErrors = mergeErrors(allDiffs().map((diff) => diff.errors))
+      const diffErrors = mergeErrors(all.map((diff) => diff.errors))
       const isInvalid =
         isRefused || allNestedWrites().some(hasNestedErrors) || allWorks().some(hasWorkErrors) || hasErrors(diffErrors)
-      return isInvalid ? { ...(await errorsOfWorks(store, allWorks(), allNestedWrites())), ...diffErrors } : {}
+      if (!isInvalid) return {}
+      const missing = await collectMissingKeys(store, [...allNestedWrites(), ...nestedWritesOfNew(allWorks())])
+      return { ...(await errorsOfWorks(store, allWorks(), allNestedWrites())), ...diffErrors, ...missing }
     },
     writeChildren: async (store, index, plan, outcome) => {
       const came =
@@ -132,13 +130,6 @@ async function withMissingKeys<T>(
     await collectErrors<() => Promise<unknown>, unknown>([rejectFirst, ...others], (each) => each())
     throw error
   }
-}
-
-function linkChangesIn(nestedWrites: readonly NestedWrite[]): readonly LinkChange[] {
-  return nestedWrites.flatMap((nestedWrite) => {
-    if (nestedWrite.kind === 'new') return linkChangesIn(nestedWrite.work.nestedWrites ?? [])
-    return nestedWrite.kind === 'linked' ? [nestedWrite] : []
-  })
 }
 
 interface ItemParent extends ParentValues {

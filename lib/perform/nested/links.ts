@@ -134,7 +134,9 @@ export async function diffLinks(parentStore: StatementContext, linkChange: LinkC
   if (parentStore.commitOrder !== undefined) await noteStates(relinking, parentStore.commitOrder)
   return {
     nestedWrite: linkChange,
+    missing: {},
     errors: relinking.errors,
+    conflict: null,
     works: [],
     planPendingWrites: () => planNewLinks(relinking, own),
     versionChecks: [],

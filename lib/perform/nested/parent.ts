@@ -1,15 +1,25 @@
 import type { Outcome, Row } from '../../../types/outcome.js'
 import type { KeyValue, UpdatePlan } from '../../../types/plan.js'
-import type { NestedResult, NestedWrite, Work, WriteResult, WrittenPart } from '../../../types/work.js'
+import type {
+  ErrorsByPlace,
+  LinkChange,
+  NestedResult,
+  NestedWrite,
+  Work,
+  WriteResult,
+  WrittenPart,
+} from '../../../types/work.js'
 import { hasErrors, mergeErrors, refuse } from '../../common/bodyErrors.js'
 import { internalError } from '../../common/internalError.js'
+import { Problem } from '../../common/problem.js'
 import { lockForWrite } from '../refusal.js'
 import { requestHistoryOf } from '../scoped/requestHistory.js'
 import { assertAllWithinScope, markScopeChecked } from '../scoped/scopeChecks.js'
 import { type StatementContext, storeOf } from '../store.js'
 import { diffChildren, executeInPlace } from './children.js'
 import { assertVersions, type Diff, type PendingWrite, RemovalCounter, type WorkExecution } from './diff.js'
-import { attributeErrors, collectErrors, errorsOfWorks, hasWorkErrors, withErrorsOfWorks } from './errors.js'
+import { attributeErrors, errorsOfWorks, hasWorkErrors, withErrorsOfWorks } from './errors.js'
+import { collectMissingKeys, nestedWritesOfNew } from './insert.js'
 import { diffLinks } from './links.js'
 import { referencedValuesOf } from './parentKeys.js'
 
@@ -31,14 +41,22 @@ export async function updateParent(
 ): Promise<WriteResult> {
   const { plan, nestedWrites = [] } = work
   const values = await lockParent(store, plan, nestedWrites)
-  const [diffs = []] = await planDiffs(store, [{ nestedWrites, values }], { ...execution, parentKeys: [plan.key] })
+  const {
+    diffs: [diffs = []],
+    all,
+  } = await planAllDiffs(store, [{ nestedWrites, values }], { ...execution, parentKeys: [plan.key] })
   assertParentVersion(plan, values.at(-1))
-  assertVersions(diffs.flatMap(({ versionChecks }) => versionChecks))
-  const works = [work, ...diffs.flatMap((diff) => diff.works)]
-  const errors = mergeErrors(diffs.map((diff) => diff.errors))
+  assertVersions(all.flatMap(({ versionChecks }) => versionChecks))
+  const works = [work, ...all.flatMap((diff) => diff.works)]
+  const errors = mergeErrors(all.map((diff) => diff.errors))
   if (hasErrors(errors) || works.some(hasWorkErrors))
-    refuse('validation', { ...(await errorsOfWorks(store, works)), ...errors })
-  await assertAllWithinScope(store, [work, ...(await planPendingWrites(store, diffs, execution))])
+    refuse('validation', {
+      ...(await errorsOfWorks(store, works)),
+      ...errors,
+      ...(await collectMissingKeys(store, nestedWritesOfNew(works))),
+    })
+  await assertAllWithinScope(store, [work, ...(await planPendingWrites(store, all))])
+  assertNoConflict(all)
   return withErrorsOfWorks(
     () => works,
     async () => {
@@ -50,71 +68,105 @@ export async function updateParent(
 }
 
 /**
- * Plans all nested writes at any depth, so that scopes can be checked before the first write. A row that the request
- * writes must not bring another record into a scope. Returns an empty array if no scope has a condition.
- * @throws the Problems that the write would throw
+ * Plans the nested writes, so that scopes can be checked before the first write. A row that the request writes must not
+ * bring another record into a scope. Returns an empty array if no scope has a condition.
  */
 export async function planPendingWrites(
   store: StatementContext,
-  diffs: readonly Diff[],
-  execution: WorkExecution,
+  all: readonly Diff[],
 ): Promise<readonly PendingWrite[]> {
   if (requestHistoryOf(store) === null) return []
   const storing: PendingWrite[] = []
-  for (const diff of diffs) {
-    for (const work of await diff.planPendingWrites())
-      storing.push(work, ...(await planPendingWithin(store, work, execution)))
-  }
+  for (const diff of all) storing.push(...(await diff.planPendingWrites()))
   return storing
 }
 
-/** Plans the nested writes of an existing record. The work of a new record already contains its nested writes. */
-async function planPendingWithin(
-  { transaction }: StatementContext,
-  { resource, plan, nestedWrites = [], places = [] }: PendingWrite,
-  execution: WorkExecution,
-): Promise<readonly PendingWrite[]> {
-  const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
-  if (isNew || nestedWrites.length === 0 || transaction === undefined) return []
-  const inside = { ...storeOf(resource), transaction }
-  return executeInPlace({ place: places[0] ?? '' }, async () => {
-    const values = await lockParent(inside, plan, nestedWrites)
-    // A separate counter is used, because the execution counts the removals.
-    const apart = { ...execution, removals: new RemovalCounter() }
-    const [diffs = []] = await planDiffs(inside, [{ nestedWrites, values }], { ...apart, parentKeys: [plan.key] })
-    assertVersions(diffs.flatMap(({ versionChecks }) => versionChecks))
-    // The write rejects invalid values later, and reports all errors.
-    const isInvalid = diffs.some(({ works, errors }) => works.some(hasWorkErrors) || hasErrors(errors))
-    return isInvalid ? [] : planPendingWrites(inside, diffs, apart)
-  })
+/** @throws Problem 409 if a link is in conflict with a link that the caller may not see */
+export function assertNoConflict(all: readonly Diff[]): void {
+  for (const { conflict } of all) if (conflict !== null) throw conflict
+}
+
+type PlanningContext = Pick<WorkExecution, 'removals'> & { readonly parentKeys: readonly KeyValue[] }
+
+/** Planned changes of several parents' children, and of all nested records at any depth. */
+interface PlannedDiffs {
+  readonly diffs: readonly (readonly Diff[])[]
+  readonly all: readonly Diff[]
 }
 
 /**
- * Plans the changes of several parents' children. The parents must be locked.
- * @throws Problem 404 or 400 with the positions of elements that name another parent's records
+ * Plans the changes of several parents' children, and of the children's own children at any depth, so that all checks
+ * run before the first write. The parents must be locked.
+ * @throws Problem 404 with the positions of all elements that have no record or name another parent's record
  * @throws Problem 403 if the caller may not make a change
  */
-export async function planDiffs(
+export async function planAllDiffs(
   store: StatementContext,
   parents: readonly ParentValues[],
-  { removals, parentKeys }: Pick<WorkExecution, 'removals'> & { readonly parentKeys: readonly KeyValue[] },
+  context: PlanningContext,
+): Promise<PlannedDiffs> {
+  const missing: ErrorsByPlace[] = []
+  const planned = await planDepths(store, parents, context, missing)
+  refuse('not-found', mergeErrors(missing))
+  return planned
+}
+
+async function planDepths(
+  store: StatementContext,
+  parents: readonly ParentValues[],
+  context: PlanningContext,
+  missing: ErrorsByPlace[],
+): Promise<PlannedDiffs> {
+  const diffs = await planDiffs(store, parents, context)
+  const own = diffs.flat()
+  missing.push(...own.map((diff) => diff.missing))
+  const inside: Diff[] = []
+  for (const work of own.flatMap(({ works }) => works)) inside.push(...(await planInside(store, work, missing)))
+  return { diffs, all: [...own, ...inside] }
+}
+
+/** Plans the nested writes of an existing child. The work of a new child already contains its nested writes. */
+async function planInside(
+  { transaction }: StatementContext,
+  { resource, plan, nestedWrites = [], places = [] }: Work,
+  missing: ErrorsByPlace[],
+): Promise<readonly Diff[]> {
+  if (plan.kind !== 'update' || nestedWrites.length === 0 || transaction === undefined) return []
+  const store = { ...storeOf(resource), transaction }
+  try {
+    return await executeInPlace({ place: places[0] ?? '' }, async () => {
+      const values = await lockParent(store, plan, nestedWrites)
+      // A separate counter is used, because the execution counts the removals.
+      const context = { removals: new RemovalCounter(), parentKeys: [plan.key] }
+      return (await planDepths(store, [{ nestedWrites, values }], context, missing)).all
+    })
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'not-found' || error.errors === undefined) throw error
+    missing.push(error.errors)
+    return []
+  }
+}
+
+/** Plans the changes of several parents' children. @throws Problem 403 if the caller may not make a change */
+async function planDiffs(
+  store: StatementContext,
+  parents: readonly ParentValues[],
+  context: PlanningContext,
 ): Promise<readonly (readonly Diff[])[]> {
   const replacements = parents.flatMap(({ nestedWrites, values }) =>
     nestedWrites.flatMap((nestedWrite, index) =>
       nestedWrite.kind === 'replaced' ? [[nestedWrite, values[index]] as const] : [],
     ),
   )
-  const children = await diffChildren(store, replacements, { removals, parentKeys })
-  // The answer to a key without a record also lists the errors of the children.
-  const links = await withErrorsOfWorks(
-    () => children.flatMap(({ works }) => works),
-    () => collectErrors(parents, ({ nestedWrites, values }) => planLinkDiffs(store, nestedWrites, values)),
-  )
+  const children = await diffChildren(store, replacements, context)
   const byNestedWrite = new Map(children.map((diff) => [diff.nestedWrite, diff]))
-  return parents.map(({ nestedWrites }, index) => [
-    ...nestedWrites.flatMap((nestedWrite) => byNestedWrite.get(nestedWrite) ?? []),
-    ...(links[index] ?? []),
-  ])
+  const all: (readonly Diff[])[] = []
+  for (const { nestedWrites, values } of parents)
+    all.push([
+      ...nestedWrites.flatMap((nestedWrite) => byNestedWrite.get(nestedWrite) ?? []),
+      ...(await planLinkDiffs(store, nestedWrites, values)),
+    ])
+  return all
 }
 
 async function planLinkDiffs(
@@ -122,14 +174,38 @@ async function planLinkDiffs(
   nestedWrites: readonly NestedWrite[],
   values: readonly unknown[],
 ): Promise<readonly Diff[]> {
-  const linked = nestedWrites.flatMap((nestedWrite, index) => {
+  const diffs: Diff[] = []
+  for (const [index, nestedWrite] of nestedWrites.entries()) {
     if (nestedWrite.kind === 'new')
       throw internalError(
         `an existing record of ${store.resource.name} has the nested records of a new one in "${nestedWrite.json}"`,
       )
-    return nestedWrite.kind === 'linked' ? [{ linkChange: nestedWrite, value: values[index] }] : []
-  })
-  return collectErrors(linked, ({ linkChange, value }) => diffLinks(store, linkChange, value))
+    if (nestedWrite.kind === 'linked') diffs.push(await planLinkDiff(store, nestedWrite, values[index]))
+  }
+  return diffs
+}
+
+/**
+ * Plans the changes of an existing record's links. Keys without a record and conflicts are returned, because other
+ * errors of the request are reported before them, or together with them.
+ */
+async function planLinkDiff(store: StatementContext, linkChange: LinkChange, value: unknown): Promise<Diff> {
+  try {
+    return await diffLinks(store, linkChange, value)
+  } catch (error) {
+    if (!(error instanceof Problem) || (error.code !== 'validation' && error.code !== 'conflict')) throw error
+    const isConflict = error.code === 'conflict'
+    return {
+      nestedWrite: linkChange,
+      missing: {},
+      errors: isConflict ? {} : (error.errors ?? {}),
+      conflict: isConflict ? error : null,
+      works: [],
+      planPendingWrites: () => Promise.resolve([]),
+      versionChecks: [],
+      execute: () => Promise.reject(error),
+    }
+  }
 }
 
 /** A written record, and its index in the request. */
