@@ -1,7 +1,8 @@
 import type { Intent } from '../../types/intent.js'
-import type { BulkUpdatePlan, CreatePlan, ReplacePlan, UpsertPlan } from '../../types/plan.js'
+import type { BulkUpdatePlan, CreatePlan, KeyValue, ReplacePlan, UpsertPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { ItemNestedWrites, NestedWrite, Work } from '../../types/work.js'
+import { planKeyParts } from '../common/keys.js'
 import { isRefusal } from '../common/problem.js'
 import { bodiesOf } from './bodies.js'
 import type { Body } from './members.js'
@@ -61,12 +62,20 @@ async function addReplaceWrites(
 ): Promise<Work> {
   const { plan } = work
   const nestedWrites = await planPatchWrites(bodies, { key: plan.update.key, body: intent.update, place: '' })
-  const made = plan.create === null ? null : await planCreateWrites(bodies, plan.create, intent.create, '')
+  const body = withKey(bodies.resource, plan.update.key, intent.create)
+  const made = plan.create === null ? null : await planCreateWrites(bodies, plan.create, body, '')
   return {
     ...work,
     plan: { ...plan, create: made?.plan ?? null },
     items: [{ planExisting: async () => nestedWrites, forNew: made?.nestedWrites ?? [] }],
   }
+}
+
+/** Adds the key of the path to a body, because nested records may repeat the key. */
+function withKey({ keys }: Resource, key: KeyValue, body: Body | Error): Body | Error {
+  if (body instanceof Error) return body
+  const parts = planKeyParts(keys, key)
+  return { ...body, ...Object.fromEntries(keys.map(({ json }, index) => [json, parts[index]])) }
 }
 
 /**

@@ -280,3 +280,36 @@ betweenWrites('a body sees what others commit while it waits for a nested record
     ],
   )
 })
+
+test('the key of an owner that PUT creates may be in its children, whether or not the body has it too', async (t) => {
+  const served = await openStage((database, app) => {
+    const plain = { timestamps: false }
+    const text = () => ({ type: DataTypes.STRING(9), primaryKey: true })
+    const Page = database.sequelize.define('Page', { slug: text(), title: DataTypes.STRING(9) }, plain)
+    const no = { type: DataTypes.INTEGER, primaryKey: true }
+    const Block = database.sequelize.define('Block', { pageSlug: text(), no }, plain)
+    Page.hasMany(Block, { as: 'blocks', foreignKey: 'pageSlug' })
+    const operations = Operations.All | Operations.Replace
+    app.use(crudRouter(Page, { operations, relations: { blocks: { write: true } } }), crudRouter(Block))
+  })
+  t.teardown(() => served.close())
+  const put = (slug: string, body: object) => served.send('PUT', `/api/pages/${slug}`, { json: body })
+  const wrong = await put('one', {
+    blocks: [
+      { pageSlug: 'one', no: 1 },
+      { pageSlug: 'two', no: 2 },
+    ],
+  })
+  t.deepEqual([wrong.status, wrong.body.errors], [400, { 'blocks[1].pageSlug': ['must be the owner.'] }], wrong.text)
+  const blocks = [{ pageSlug: 'one', no: 1 }, { no: 2 }]
+  const made = await put('one', { title: 'a', blocks })
+  t.is(made.status, 201, made.text)
+  t.deepEqual(made.body.blocks, [blocks[0], { pageSlug: 'one', no: 2 }])
+  const { slug: _, ...rest } = made.body
+  for (const body of [made.body, rest]) {
+    await served.sequelize.model('Block').destroy({ where: {} })
+    await served.sequelize.model('Page').destroy({ where: {} })
+    const again = await put('one', body)
+    t.deepEqual([again.status, again.body], [201, made.body], again.text)
+  }
+})
