@@ -2,7 +2,6 @@ import type { Intent } from '../../types/intent.js'
 import type { BulkUpdatePlan, CreatePlan, KeyValue, ReplacePlan, UpsertPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { ItemNestedWrites, NestedWrite, Work } from '../../types/work.js'
-import { planKeyParts } from '../common/keys.js'
 import { isRefusal } from '../common/problem.js'
 import { bodiesOf } from './bodies.js'
 import type { Body } from './members.js'
@@ -62,20 +61,13 @@ async function addReplaceWrites(
 ): Promise<Work> {
   const { plan } = work
   const nestedWrites = await planPatchWrites(bodies, { key: plan.update.key, body: intent.update, place: '' })
-  const body = withKey(bodies.resource, plan.update.key, intent.create)
-  const made = plan.create === null ? null : await planCreateWrites(bodies, plan.create, body, '')
+  const parent = { newKey: plan.update.key, body: intent.create, place: '' }
+  const made = plan.create === null ? null : await planCreateWrites(bodies, plan.create, parent)
   return {
     ...work,
     plan: { ...plan, create: made?.plan ?? null },
     items: [{ planExisting: async () => nestedWrites, forNew: made?.nestedWrites ?? [] }],
   }
-}
-
-/** Adds the key of the path to a body, because nested records may repeat the key. */
-function withKey({ keys }: Resource, key: KeyValue, body: Body | Error): Body | Error {
-  if (body instanceof Error) return body
-  const parts = planKeyParts(keys, key)
-  return { ...body, ...Object.fromEntries(keys.map(({ json }, index) => [json, parts[index]])) }
 }
 
 /**
@@ -95,7 +87,7 @@ async function addUpsertWrites(
     const parent = { body: itemIntent?.update, place: `[${index}].` }
     for (const relation of selectRelations(bodies.relations, parent.body).nested)
       readElements(relation, parent, undefined)
-    const made = await planCreateWrites(bodies, item.create, itemIntent?.create, parent.place)
+    const made = await planCreateWrites(bodies, item.create, { ...parent, body: itemIntent?.create })
     planned.push({ ...item, create: made.plan })
     items.push({ planExisting: (key) => planPatchWrites(bodies, { ...parent, key }), forNew: made.nestedWrites })
   }
@@ -115,6 +107,14 @@ function planPatchWrites(
   })
 }
 
+/** The body of a record that may be created. */
+interface NewBody {
+  /** The key, if the path states it. */
+  readonly newKey?: KeyValue
+  readonly body: Body | Error | undefined
+  readonly place: string
+}
+
 /**
  * Plans the nested writes in the body of a record that may be created. A refusal is reported only if the record must be
  * created.
@@ -122,11 +122,10 @@ function planPatchWrites(
 async function planCreateWrites(
   { session, resource, relations }: BatchContext,
   plan: CreatePlan,
-  body: Body | Error | undefined,
-  place: string,
+  { newKey, body, place }: NewBody,
 ): Promise<{ readonly plan: CreatePlan; readonly nestedWrites: readonly NestedWrite[] }> {
   if (body === undefined || body instanceof Error) return { plan, nestedWrites: [] }
-  const parents = { resource, key: undefined, bodies: [body], prefixOf: () => place }
+  const parents = { resource, key: undefined, newKey, bodies: [body], prefixOf: () => place }
   try {
     return { plan, nestedWrites: await planNestedWrites(session, selectRelations(relations, body), parents) }
   } catch (error) {

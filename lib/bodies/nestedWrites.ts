@@ -4,7 +4,7 @@ import type { NestedWrite } from '../../types/work.js'
 import { planLinks } from './links.js'
 import { planNewChildren } from './newChildren.js'
 import type { BodyRelations } from './relations.js'
-import { planChildReplacement } from './replacedChildren.js'
+import { knownKeyOf, planChildReplacement } from './replacedChildren.js'
 import type { Session } from './session.js'
 
 /** Parent records whose bodies contain nested records. */
@@ -12,6 +12,8 @@ interface ParentBodies {
   readonly resource: Resource
   /** The key of the only existing parent; null if the key is unknown. Undefined for new records. */
   readonly key: KeyValue | null | undefined
+  /** The key of the only new parent, if the path states it. */
+  readonly newKey?: KeyValue | undefined
   readonly bodies: readonly unknown[]
   /** Returns the prefix for the member names of a body in errors. */
   readonly prefixOf: (index: number) => string
@@ -21,13 +23,20 @@ interface ParentBodies {
 export async function planNestedWrites(
   session: Session,
   { nested, linked }: BodyRelations,
-  { resource, key, bodies, prefixOf }: ParentBodies,
+  { resource, key, newKey, bodies, prefixOf }: ParentBodies,
 ): Promise<readonly NestedWrite[]> {
   const nestedWrites: NestedWrite[] = []
+  const { ownKey } = resource.behaviours
+  const isOwn = key === undefined && ownKey !== null
+  const stated = newKey ?? (isOwn ? await ownKey(resource, session.callerOf(resource, 'create')) : null)
   for (const relation of nested) {
     nestedWrites.push(
       key === undefined
-        ? await planNewChildren(session, relation, bodies, prefixOf)
+        ? await planNewChildren(session, relation, {
+            bodies,
+            prefixOf,
+            key: knownKeyOf({ resource, key: stated }, relation.binding),
+          })
         : await planChildReplacement(session, relation, { resource, key, body: bodies[0], place: prefixOf(0) }),
     )
   }

@@ -58,8 +58,8 @@ export async function planChildReplacement(
 }
 
 /** Returns the value that children refer to; undefined if the value is not part of the parent's key. */
-function knownKeyOf(
-  { resource: { keys }, key }: ParentBody,
+export function knownKeyOf(
+  { resource: { keys }, key }: Pick<ParentBody, 'resource' | 'key'>,
   { source }: NestedRelation['binding'],
 ): JsonValue | undefined {
   return key === null ? undefined : planKeyParts(keys, key)[keys.indexOf(source)]

@@ -306,3 +306,15 @@ test('a mount refuses operations of several records, and what is no function', (
   })
   t.throws(() => queryOf(Tag, { singleton: () => 1 }), { message: /"singleton" cannot be used with queryOf/ })
 })
+
+test.serial('related records in the body of POST and PUT may have the key of the caller, and no other', async (t) => {
+  const posts = (profileId: number): object => ({ name: 'Cid', posts: [{ text: 'of Cid', profileId }] })
+  const wrong = await stage.post('/api/me', posts(1), asUser('7'))
+  t.deepEqual([wrong.status, wrong.body.errors], [400, { 'posts[0].profileId': ['must be the owner.'] }], wrong.text)
+  const made = await stage.post('/api/me', posts(7), asUser('7'))
+  t.is(made.status, 201, made.text)
+  t.like(made.body, { id: 7, posts: [{ text: 'of Cid', profileId: 7 }] })
+  const headers = { ...asUser('7'), 'if-match': '*' }
+  const replaced = await stage.send('PUT', '/api/me', { json: posts(7), headers })
+  t.is(replaced.status, 200, replaced.text)
+})
