@@ -1,7 +1,8 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Dialect } from '../../types/dialect.js'
 import type { Failure, Refusal } from '../../types/failures.js'
-import type { Field } from '../../types/field.js'
+import type { Field, Rules } from '../../types/field.js'
+import type { CodedMessage } from '../../types/messages.js'
 import type { Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { createDisconnectError } from '../common/disconnect.js'
@@ -275,16 +276,25 @@ export function validationMessages(
     // Sequelize's message for a null is replaced, because it names the table.
     const isNull = type === 'notnull violation' || (type as string) === 'notNull Violation'
     const required = field?.rules.messages?.required
-    const text = isNull ? (required ?? resource.translate(createMessage('null'))) : validationMessage(item, resource)
+    const text = isNull
+      ? (required ?? resource.translate(createMessage('null')))
+      : validationMessage(item, field, resource)
     messages.set(name, [...(messages.get(name) ?? []), text])
   }
   return Object.fromEntries(messages)
 }
 
+/** Returns the message for a number outside two bounds, as bodies get it: Sequelize reports one bound only. */
+function rangeMessageOf({ code }: CodedMessage, rules: Rules | undefined): CodedMessage | null {
+  const { min, max } = rules ?? {}
+  if ((code !== 'min' && code !== 'max') || min === undefined || max === undefined) return null
+  return createMessage('range', { min, max })
+}
+
 /** Returns the message of a validation error. Replaces Sequelize's built-in messages by those of this package. */
-function validationMessage(item: ValidationErrorItem, { translate }: Resource): string {
+function validationMessage(item: ValidationErrorItem, field: Field | undefined, { translate }: Resource): string {
   const message = packageMessageOf(item)
-  if (message !== null) return translate(message)
+  if (message !== null) return translate(rangeMessageOf(message, field?.rules) ?? message)
   // Validators of the host may throw any value.
   return typeof item.message === 'string' && item.message !== '' ? item.message : translate(createMessage('invalid'))
 }

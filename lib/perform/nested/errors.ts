@@ -59,8 +59,10 @@ export async function attributeToPlace<T>(
   try {
     return await work()
   } catch (error) {
-    // Database errors of a bulk create name fields without a position, whichever statement inserts the records.
-    const isKnown = error instanceof Problem || plan.kind === 'bulkCreate'
+    // Database errors of a bulk create name fields without a position, whichever statement inserts the records. On
+    // SQLite, Sequelize reports every constraint as a validation error, without items.
+    const isOfDatabase = plan.kind === 'bulkCreate' && (findValidationErrors(error) ?? []).length === 0
+    const isKnown = error instanceof Problem || isOfDatabase
     const known = isKnown ? error : failureProblem(error, store.resource, plan)
     throw placeError(error, known, SINGLE_UPDATE, [`[${index}]`])
   }

@@ -3,7 +3,7 @@
 
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { crudRouter, Operations } from '../../../lib/index.js'
+import { crudRouter, type Hook, Operations } from '../../../lib/index.js'
 import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
@@ -24,6 +24,17 @@ const served = await openStage<Models>(({ sequelize }, app) => {
 
   const Memo = sequelize.define('Memo', { text, updatedBy: code })
   app.use(crudRouter(Memo, { operations, identity: identityFromHeader, audit: true }))
+
+  const points = { type: DataTypes.INTEGER, validate: { min: 1, max: 100 } }
+  const Score = sequelize.define('Score', { text, points }, plain)
+  const Quiz = sequelize.define('Quiz', { text, points }, { ...plain, name: { singular: 'quiz', plural: 'quizzes' } })
+  Quiz.hasMany(Score, { as: 'scores', foreignKey: 'quizId' })
+  const setPoints: Hook = ({ instance }) => {
+    instance.set('points', Number(instance.get('text')))
+  }
+  const hooks = { beforeCreate: setPoints, beforeUpdate: setPoints }
+  app.use(crudRouter(Score, { operations, hooks }))
+  app.use(crudRouter(Quiz, { operations, relations: { scores: { write: true } } }))
 
   const Label = sequelize.define('Label', { text, code, alias: aliasOfCode('alias', text) }, plain)
   app.use(crudRouter(Label, { operations }))
@@ -113,6 +124,38 @@ for (const route of ['labels', 'tags']) {
     t.is((await served.patch(path, { alias: 'better' })).body.code, 'better')
   })
 }
+
+test('a number that a hook writes outside two bounds has the message of a number in the body', async (t) => {
+  const errors = { points: ['must be between 1 and 100.'] }
+  const inBody = await served.post('/api/scores', { text: '5', points: 101 })
+  t.is(inBody.status, 400)
+  t.deepEqual(inBody.body.errors, errors)
+  for (const text of ['0', '101']) {
+    const { status, body } = await served.post('/api/scores', { text })
+    t.is(status, 400)
+    t.deepEqual(body.errors, errors)
+  }
+  t.is((await served.post('/api/scores', { text: '5' })).status, 201)
+})
+
+test('an invalid value that a hook writes is reported with the place of its record', async (t) => {
+  const messages = ['must be between 1 and 100.']
+  const scores = [{ text: '5' }, { text: '0' }]
+  const quiz = await served.post('/api/quizzes', { text: 'a', scores: [] })
+  const { id } = quiz.body
+  const requests = [
+    ['POST', '/api/scores/bulk', scores, '[1].points'],
+    ['POST', '/api/quizzes', { scores }, 'scores[1].points'],
+    ['POST', '/api/quizzes/bulk', [{}, { scores }], '[1].scores[1].points'],
+    ['PATCH', `/api/quizzes/${id}`, { scores }, 'scores[1].points'],
+    ['PATCH', '/api/quizzes/bulk', [{ id, scores }], '[0].scores[1].points'],
+  ] as const
+  for (const [method, path, json, place] of requests) {
+    const { status, body } = await served.send(method, path, { json })
+    t.is(status, 400, `${method} ${path}`)
+    t.deepEqual(body.errors, { [place]: messages }, `${method} ${path}`)
+  }
+})
 
 test('what an association sets in a new record meets the validators, in a body and below the parent', async (t) => {
   const guests = [{ text: 'a' }]
