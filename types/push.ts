@@ -68,7 +68,7 @@ export interface Publisher {
    */
   readonly isOrderUnknown: (position: CommitPosition, key: JsonValue) => boolean
   /** The data to read about records before a write changes them; null if none is needed. */
-  readonly selectTracking: (plan: Plan) => Tracking | null
+  readonly selectTracking: (plan: Plan, hasModelHooks: boolean) => Tracking | null
   /** Publishes without waiting. Never throws. */
   readonly publish: (changes: readonly Change[]) => void
 }

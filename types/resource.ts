@@ -380,7 +380,7 @@ export interface BehaviourHooks {
   /** Announces a committed write. Returns at once, so that the reply does not wait. */
   readonly announceWrite: (resource: Resource, plan: Plan, outcome: Outcome, by: WriteContext) => void
   /** The data to read about the records of a write, in its transaction and before it; null if none is needed. */
-  readonly selectTracking: (plan: Plan) => Tracking | null
+  readonly selectTracking: (plan: Plan, hasModelHooks: boolean) => Tracking | null
 }
 
 /** The caller of a write, and its position in the commit order. */

@@ -95,7 +95,7 @@ function warnAboutRowSecurity(name: string): void {
 function createBehaviour(publisher: Publisher): Behaviour {
   return {
     amend: (resource, plan) => amendPlan(resource, plan, publisher),
-    selectTracking: (plan) => publisher.selectTracking(plan),
+    selectTracking: (plan, hasModelHooks) => publisher.selectTracking(plan, hasModelHooks),
     serializeWrite: (plan, write) => publisher.serializeWrites(contendedKeys(plan), write),
     noteCommitOrder: (resource, plan, outcome, position) => {
       if (outcome !== null)

@@ -244,10 +244,11 @@ export class Hub implements Publisher {
     return this.#commitPositions.isDoubtful(position, key)
   }
 
-  selectTracking(plan: Plan): Tracking | null {
+  selectTracking(plan: Plan, hasModelHooks: boolean): Tracking | null {
     if (this.#open === null) return null
     const { cluster, conditions: known } = this.#open
-    const fields = canChangeRooms(plan, this.#roomFields) && hasRoomsByValue(cluster) ? this.#roomFields : []
+    const isMoving = canChangeRooms(plan, this.#roomFields, hasModelHooks)
+    const fields = isMoving && hasRoomsByValue(cluster) ? this.#roomFields : []
     const conditions = known.distinctConditions()
     return fields.length + conditions.length === 0 ? null : { conditions, fields }
   }
@@ -413,20 +414,25 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 /** A delivery to rooms that the record has left. */
 const DEPARTURE = { event: 'OnDeleted', subscription: EVERYBODY, conditions: [] } as const
 
-/** Whether a planned write may change values that choose rooms. */
-function canChangeRooms(plan: Plan, fields: readonly Field[]): boolean {
+/** Whether a planned write may change values that choose rooms. Hooks may change any value. */
+function canChangeRooms(plan: Plan, fields: readonly Field[], hasModelHooks: boolean): boolean {
   switch (plan.kind) {
     case 'update':
-      return fields.some(({ name }) => plan.changes.has(name) || plan.serverValues.values.has(name))
+      return (
+        hasModelHooks ||
+        plan.before !== null ||
+        plan.after !== null ||
+        fields.some(({ name }) => plan.changes.has(name) || plan.serverValues.values.has(name))
+      )
     case 'bulkUpdate':
-      return plan.items.some((item) => canChangeRooms(item, fields))
+      return plan.items.some((item) => canChangeRooms(item, fields, hasModelHooks))
     case 'replace':
       return (
-        canChangeRooms(plan.update, fields) ||
+        canChangeRooms(plan.update, fields, hasModelHooks) ||
         fields.some(({ name }) => plan.update.missingAttributes?.has(name) === true)
       )
     case 'upsert':
-      return plan.items.some(({ update }) => canChangeRooms(update, fields))
+      return plan.items.some(({ update }) => canChangeRooms(update, fields, hasModelHooks))
     case 'action':
       return plan.record?.kind === 'update'
     default:

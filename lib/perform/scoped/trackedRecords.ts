@@ -2,11 +2,13 @@
 
 import type { Transaction } from 'sequelize'
 import type { KeyValue, Plan, Predicate } from '../../../types/plan.js'
+import type { Resource } from '../../../types/resource.js'
 import type { Tracking } from '../../../types/rooms.js'
 import type { Work } from '../../../types/work.js'
 import { splitIntoChunks } from '../../common/chunks.js'
 import { ownColumn, readOwnValue } from '../../common/columns.js'
 import { keyColumns, keyText, planKeyText } from '../../common/keys.js'
+import { hasHooks } from '../../sequelize/model.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { statementReader } from '../statements/read.js'
 import type { StatementContext } from '../store.js'
@@ -26,11 +28,10 @@ interface TrackedRecords {
  */
 export function noteStateBefore(store: StatementContext, plan: Plan, by: Plan = plan): Promise<void> | null {
   const { resource, commitOrder, transaction } = store
-  const { selectTracking } = resource.behaviours
-  if (selectTracking === null || commitOrder === undefined || transaction === undefined) return null
+  if (resource.behaviours.selectTracking === null || commitOrder === undefined || transaction === undefined) return null
   const target = trackedRecordsOf(store, plan)
   if (target === null || hasNoKeys(target.where)) return null
-  const tracking = selectTracking(by)
+  const tracking = selectTracking(resource, by)
   return tracking === null ? null : noteRecords(store, transaction, target, tracking)
 }
 
@@ -41,9 +42,14 @@ export function isTracked({ resource, plan, nestedWrites = [], nestedResources =
     nestedWrite.kind === 'linked' ? nestedWrite.joinModelResource : nestedWrite.resource,
   )
   const others = new Set([...(TRACKED_KINDS.has(plan.kind) ? [resource] : []), ...nested, ...nestedResources])
-  return [...others].some(
-    ({ behaviours: { selectTracking } }) => selectTracking !== null && selectTracking(plan) !== null,
-  )
+  return [...others].some((other) => selectTracking(other, plan) !== null)
+}
+
+/** Hooks of a model that may change any value of a record. */
+const UPDATE_HOOKS = ['beforeValidate', 'beforeSave', 'beforeUpdate', 'afterUpdate', 'afterSave']
+
+function selectTracking({ behaviours, model }: Resource, plan: Plan): Tracking | null {
+  return behaviours.selectTracking?.(plan, hasHooks(model, UPDATE_HOOKS)) ?? null
 }
 
 /** Plans that may change existing records. */

@@ -1,8 +1,8 @@
 // Rooms of push by the condition of a scope: who shares one, how many there may be, what they cost, and what the host's own code tells.
 
 import test from 'ava'
-import { DataTypes } from 'sequelize'
-import { type CrudRouter, crudRouter, filter, Operations, type Scope } from '../../../lib/index.js'
+import { DataTypes, type Model } from 'sequelize'
+import { type CrudRouter, crudRouter, filter, type Hook, Operations, type Scope } from '../../../lib/index.js'
 import { openPush, type Subscriber } from '../../support/push.js'
 import { isFast } from '../../support/speed.js'
 import { asUser, identityFromHeader } from '../../support/stage.js'
@@ -29,11 +29,16 @@ function scopeOf(name: string): Scope | null {
   return user === undefined ? (SCOPES[name] ?? null) : filter.any('members', filter.eq('userId', Number(user)))
 }
 
+/** A hook that gives the record to user 2. */
+function giveAway(record: Model): void {
+  if (record.get('title') === 'given') record.set('ownerId', 2)
+}
+
 const errors: unknown[] = []
 /** Runs while an event is made, between the conditions of its record and what is shown of it. */
 let between = async (): Promise<void> => undefined
 
-let routers: Readonly<Record<'tickets' | 'few' | 'slow', CrudRouter>> | undefined
+let routers: Readonly<Record<'tickets' | 'few' | 'slow' | 'hooked' | 'noted', CrudRouter>> | undefined
 const stage = await openPush(({ sequelize }, app, io) => {
   const plain = { timestamps: false }
   const Ticket = sequelize.define(
@@ -58,7 +63,12 @@ const stage = await openPush(({ sequelize }, app, io) => {
       deletePolicy: () => true,
     }),
   )
+  const Note = sequelize.define('Note', { title: DataTypes.STRING, ownerId: DataTypes.INTEGER }, plain)
+  Note.addHook('beforeUpdate', giveAway)
+  const beforeUpdate: Hook = ({ instance }) => giveAway(instance)
   routers = {
+    hooked: crudRouter(Ticket, { ...common, route: 'hooked', hooks: { beforeUpdate } }),
+    noted: crudRouter(Note, { ...common, route: 'noted' }),
     tickets: crudRouter(Ticket, { ...common, route: 'tickets' }),
     few: crudRouter(Ticket, { ...common, route: 'few', limits: { pushRooms: 2 } }),
     slow: crudRouter(Ticket, {
@@ -78,12 +88,10 @@ const stage = await openPush(({ sequelize }, app, io) => {
       },
     }),
   }
-  app.use(routers.tickets)
-  app.use(routers.few)
-  app.use(routers.slow)
+  for (const router of Object.values(routers)) app.use(router)
 })
 if (routers === undefined) throw new TypeError('no routers')
-const { tickets, few, slow } = routers
+const { tickets, few, slow, hooked, noted } = routers
 const Ticket = stage.sequelize.model('Ticket')
 const Member = stage.sequelize.model('Member')
 
@@ -230,6 +238,23 @@ test.serial('clients of one fixed value hear of what leaves, and cost no stateme
       ['OnUpdated', record('y', 2)],
     ])
   })
+})
+
+test.serial('clients of one fixed value receive OnDeleted if a hook moves the record out of their scope', async (t) => {
+  for (const router of [hooked, noted]) {
+    const { route, model } = router.resource
+    const { id } = await model.create({ title: 'x', ownerId: 1 }).then((made) => made.get() as { id: number })
+    const all = await Promise.all(['fixed', 'next', 'root'].map((name) => connect(name, router)))
+    t.is((await stage.patch(`${route}/${id}`, { title: 'given' }, asUser('root'))).status, 200)
+    await stage.drain(router, all[2] as Subscriber, (key) => ({ id: key, ownerId: 0 }))
+    t.deepEqual(
+      all.map(({ received }) => received.map(([event]) => event)),
+      [['OnDeleted'], ['OnUpdated'], ['OnUpdated']],
+      route,
+    )
+    router.resource.hub?.disconnectSockets()
+    await emptied(router)
+  }
 })
 
 test.serial('what the host tells reaches rooms by condition', async (t) => {
