@@ -1,4 +1,4 @@
-import type { FieldType, JsonValue, RestrictedForm, ValueType } from '../../types/field.js'
+import type { ArrayType, FieldType, JsonValue, RestrictedForm, ValueType } from '../../types/field.js'
 import type { CodedMessage, FieldMessage } from '../../types/messages.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { createMessage } from '../common/messages.js'
@@ -211,16 +211,34 @@ const FORMS: Readonly<Record<NonNullable<ValueType['form']>, JsonSchema>> = {
 }
 
 function bodySchema({ valueType }: RuledField, codecOf: CodecOf): JsonSchema {
-  const { form, elements } = valueType
+  const { form, elements, arrays = [] } = valueType
   const array = wholeArrayOf(valueType)
-  if (array !== undefined) {
-    return arraySchema(array, (item) => {
-      const { reply, body } = codecOf(item).schemas
-      return body?.({ valueType: item, rules: { required: false } }, 1) ?? reply(item)
-    })
+  if (array !== undefined) return arrayBodySchema(array, codecOf)
+  if (form === undefined) {
+    const within = arrays.map((each) => membersSchema(each.path, makeNullable(arrayBodySchema(each, codecOf))))
+    return { not: { type: 'null' }, description: 'Any JSON.', ...within.reduce(mergeMembers, {}) }
   }
-  if (form === undefined) return { not: { type: 'null' }, description: 'Any JSON.' }
   return formSchema({ form, ...(elements === undefined ? {} : { elements }) })
+}
+
+function arrayBodySchema(array: ArrayType, codecOf: CodecOf): JsonSchema {
+  return arraySchema(array, (item) => {
+    const { reply, body } = codecOf(item).schemas
+    return body?.({ valueType: item, rules: { required: false } }, 1) ?? reply(item)
+  })
+}
+
+/** Returns a schema of a member of JSON. Without `type`, the schema allows any value that is not an object. */
+function membersSchema(path: readonly string[], schema: JsonSchema): JsonSchema {
+  return path.reduceRight((within, name) => ({ properties: { [name]: within } }), schema)
+}
+
+/** Merges the schemas of two members, whose paths may begin alike. */
+function mergeMembers(one: JsonSchema, other: JsonSchema): JsonSchema {
+  const properties = new Map(Object.entries(one.properties ?? {}))
+  for (const [name, schema] of Object.entries(other.properties ?? {}))
+    properties.set(name, mergeMembers(properties.get(name) ?? {}, schema))
+  return { ...one, ...other, ...(properties.size === 0 ? {} : { properties: Object.fromEntries(properties) }) }
 }
 
 function formSchema({ form, elements }: RestrictedForm): JsonSchema {
