@@ -60,6 +60,8 @@ interface CollectionEnd<H> extends PathSteps<H> {
   readonly join: H
   readonly word: Quantifier | null
   readonly rest: Path | null
+  /** The remaining path if the quantifier is a name. `select` has no quantifiers. */
+  readonly names: Path | null
   readonly element: Root
 }
 
@@ -209,10 +211,12 @@ function elementRootOf(
  * Splits the path behind a collection into a quantifier and the following names. A quantifier takes precedence over a
  * field or relation of that name.
  */
-function readQuantifier({ segments, offset }: Path): { readonly word: Quantifier | null; readonly rest: Path | null } {
+function readQuantifier(path: Path): Pick<CollectionEnd<never>, 'word' | 'rest' | 'names'> {
+  const { segments, offset } = path
   const word = QUANTIFIERS.get(segments[0]?.toLowerCase() ?? '') ?? null
-  const names = word === null ? segments : segments.slice(1)
-  return { word, rest: names.length === 0 ? null : { segments: names, offset } }
+  const names = segments.length === 0 ? null : path
+  if (word === null) return { word, rest: names, names }
+  return { word, rest: segments.length === 1 ? null : { segments: segments.slice(1), offset }, names }
 }
 
 /**

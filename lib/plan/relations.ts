@@ -127,8 +127,9 @@ const FILTER_WALKERS: Visitors<FilterNode, [root: Root, crosses: CanFollow], voi
 function walkPath(root: Root, path: Path, canFollow: CanFollow): Root | null {
   const to = resolvePath(root, path, (step) => canFollow(step) || null)
   if (to.kind !== 'collection') return null
-  if (to.rest !== null) return walkPath(to.element, to.rest, canFollow)
-  return to.word === null ? to.element : null
+  const { element, word, rest, names } = to
+  const named = names === null ? element : walkPath(element, names, canFollow)
+  return word === null || rest === null ? named : walkPath(element, rest, canFollow)
 }
 
 /** Returns the paths of an aggregate, in the order of its parameters. */

@@ -104,20 +104,20 @@ class Selector {
   }
 
   #addCollection(from: SelectStart, to: DestinationOf<'collection'>, written: Path): void {
-    const { steps, joins, word, rest } = to
+    const { steps, joins, word, rest, names } = to
     if (word === 'count' && rest === null) {
       this.#addCount(from, to, written)
       return
     }
-    const collection = word === null ? this.#findCollection(from, to, written) : null
+    const collection = this.#findCollection(from, to, written)
     if (collection === null) {
       this.#handleUnknown(from, to, written)
       return
     }
-    if (rest === null) this.#addEvery(collection, { steps: [], joins: [] }, written)
-    else this.add(collection, rest, written)
+    if (names === null) this.#addEvery(collection, { steps: [], joins: [] }, written)
+    else this.add(collection, names, written)
     // All selected fields of the collection are masked or unknown, so the collection is omitted too.
-    if (rest !== null && collection.selection.isEmpty) return
+    if (names !== null && collection.selection.isEmpty) return
     from.selection.membersAt(steps, joins).set(to.step.relation.json, collection)
   }
 

@@ -546,3 +546,30 @@ test('a collection within collections is as deep as a path may be', async (t) =>
     select: ['at position 0 has a path over more relations than the limit of 3 (pathDepth).'],
   })
 })
+
+test('members of a collection that are named like a quantifier can be selected', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const Shop = sequelize.define('Shop', { name: DataTypes.STRING }, plain)
+    const Shelf = sequelize.define('Shelf', { all: DataTypes.STRING, none: DataTypes.STRING }, plain)
+    const Box = sequelize.define('Box', { name: DataTypes.STRING, any: DataTypes.STRING }, plain)
+    Shop.hasMany(Shelf, { as: 'shelves', foreignKey: 'shopId' })
+    Shelf.hasMany(Box, { as: 'any', foreignKey: 'shelfId' })
+    for (const model of [Shop, Shelf, Box]) app.use(crudRouter(model))
+  })
+  t.teardown(() => stage.close())
+  await stage.sequelize.model('Shop').create({ name: 's' })
+  await stage.sequelize.model('Shelf').create({ all: 'a', none: 'n', shopId: 1 })
+  await stage.sequelize.model('Box').bulkCreate(['b1', 'b2'].map((name) => ({ name, any: name, shelfId: 1 })))
+  const shelvesOf = async (select: string, parameters: Parameters = {}): Promise<unknown> =>
+    (await list(stage, '/api/shops', { select, ...parameters })).body.items?.[0]?.shelves
+  t.deepEqual(await shelvesOf('Shelves(All,None)'), [{ all: 'a', none: 'n' }])
+  t.deepEqual(await shelvesOf('Shelves.None,Shelves.All'), [{ none: 'n', all: 'a' }])
+  t.deepEqual(await shelvesOf('Shelves.Any.Any'), [{ any: [{ any: 'b1' }, { any: 'b2' }] }])
+  const first = { 'shelves.any.limit': 1, 'shelves.any.sort': '-Name', 'shelves.any.filter': 'Any^b' }
+  t.deepEqual(await shelvesOf('Shelves(Any(Name))', first), [{ any: [{ name: 'b2' }], 'any@more': true }])
+  // In filters the words remain quantifiers.
+  t.deepEqual((await list(stage, '/api/shops', { filter: 'Shelves.Any.Any.Name=b1' })).body.totalCount, 1)
+  const { body } = await list(stage, '/api/shops', { select: 'Shelves.Each' })
+  t.deepEqual(body.errors, { select: ['Unknown field "Shelves.Each" at position 0.'] })
+})
