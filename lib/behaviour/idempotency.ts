@@ -118,7 +118,7 @@ async function createIdempotencyRequest(
   const expires = new Date(caller.instant.getTime() + ttl)
   return {
     id,
-    fingerprint: hash(stringifyJson([query, parsedBodyOf(call) ?? null])),
+    fingerprint: hash(stringifyJson([query, parsedBodyOf(call) ?? null], sortMembers)),
     expires,
     isShared: hasNoIdentity(caller.identity),
   }
@@ -128,6 +128,12 @@ async function createIdempotencyRequest(
 function parsedBodyOf({ body, headers }: Call): unknown {
   const isLines = typeof body === 'string' && mediaTypeOf(headers) === LINES
   return isLines ? splitJsonLines(body).map((text): unknown => JSON.parse(text)) : body
+}
+
+/** Sorts the members of an object by name, because their order has no meaning in JSON. */
+function sortMembers(_name: string, value: unknown): unknown {
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 function hasNoIdentity(identity: Identity | null): boolean {

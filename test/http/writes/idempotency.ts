@@ -220,6 +220,21 @@ test('the same key with another body or query is 422, and does nothing; another 
   t.is((await server.post('/api/plain', { name: 'n', data: { field: { a: 2 } } }, key('n'))).status, 422)
 })
 
+test('the order of members has no meaning in JSON, but that of items has', async (t) => {
+  const body = { name: 'sorted', data: { a: 1, b: [{ c: 1, d: 2 }, 3] } }
+  const first = await server.post('/api/plain', body, key('sorted'))
+  t.is(first.status, 201)
+  const again = await server.post(
+    '/api/plain',
+    { data: { b: [{ d: 2, c: 1 }, 3], a: 1 }, name: 'sorted' },
+    key('sorted'),
+  )
+  t.is(again.headers.get('idempotency-replayed'), 'true')
+  t.deepEqual(whole(again), whole(first))
+  const turned = { ...body, data: { a: 1, b: [3, { c: 1, d: 2 }] } }
+  t.is((await server.post('/api/plain', turned, key('sorted'))).status, 422)
+})
+
 test('a body that holds records of others, and one that holds none, are two bodies: 422 under one key', async (t) => {
   const lines = [{ code: 'a' }]
   for (const [first, second] of [
