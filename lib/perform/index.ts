@@ -183,7 +183,7 @@ async function executeNested(store: StatementContext, work: Work, finish?: Finis
     }
     return await inTransaction(store, write, how)
   } catch (error) {
-    throw await addAllErrors(error, store, work, () => collectMissingKeys(store, nestedWritesOfNew([work])))
+    throw await addAllErrors(error, store, work, (works) => collectMissingKeys(store, nestedWritesOfNew(works)))
   }
 }
 

@@ -181,20 +181,20 @@ export async function withErrorsOfWorks<T>(works: () => readonly Work[], write: 
 }
 
 /**
- * Completes a validation error by the other validation errors of the request, and by those that `findOthers` returns.
+ * Completes a validation error by the other validation errors of the request, and by those that `findOthers` finds.
  * Returns other errors unchanged. Call it after the transaction, because validators of the host may use the database.
  */
 export async function addAllErrors(
   error: unknown,
   store: StatementContext,
   work: Work,
-  findOthers: () => Promise<ProblemErrors>,
+  findOthers: (works: readonly Work[]) => Promise<ProblemErrors>,
 ): Promise<unknown> {
   // A Sequelize validation error without a position belongs to the top-level record.
   const known = findValidationErrors(error) === null ? error : failureProblem(error, store.resource, work.plan)
   if (!hasFieldErrors(known)) return error
   const works = [work, ...(otherWorks.get(Object(error)) ?? [])]
   const found = await withWriteTimeout(store, () => errorsOfWorks(store, works))
-  const errors = { ...found, ...(await findOthers()), ...known.errors }
+  const errors = { ...found, ...(await findOthers(works)), ...known.errors }
   return Object.assign(problem('validation', { errors }), { cause: error })
 }

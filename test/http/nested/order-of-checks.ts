@@ -128,6 +128,20 @@ test('invalid values of all depths and keys of no record are told at once', asyn
   t.is((await Line.findByPk(line))?.get('text'), 'line')
 })
 
+test('keys of no record in new children are told at once for all records of a request', async (t) => {
+  const first = await makeOrder()
+  const second = await makeOrder()
+  const lines = [{ text: 'a', tags: [9999] }]
+  const bulk = await stage.patch('/api/orders/bulk', [
+    { id: first.id, rowVersion: 0, lines },
+    { id: second.id, rowVersion: 0, lines },
+  ])
+  t.deepEqual(
+    [bulk.status, bulk.body.errors],
+    [400, { '[0].lines[0].tags[0]': missing, '[1].lines[0].tags[0]': missing }],
+  )
+})
+
 test('the body of a new record is answered by its invalid values and its keys of no record at once', async (t) => {
   const count = await Order.count()
   const body = {
