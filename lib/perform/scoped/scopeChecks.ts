@@ -6,9 +6,11 @@ import type { BulkCreatePlan, CreatePlan, UpdatePlan } from '../../../types/plan
 import type { NestedWrite, Work } from '../../../types/work.js'
 import { errorsAt, hasErrors, mergeErrors } from '../../common/bodyErrors.js'
 import { type Problem, type ProblemErrors, problem } from '../../common/problem.js'
+import { runsHooks } from '../executor.js'
 import { collectPlanErrors } from '../newRecords.js'
 import { findExisting, fullConditionOf, missedWriteError, prepareChanged } from '../refusal.js'
 import { type StatementContext, storeInSameTransaction } from '../store.js'
+import { loadTableTraits } from '../tableTraits.js'
 import { withWriteTimeout } from '../transaction.js'
 import { collectValueErrors, NO_ERRORS } from '../validation.js'
 import { findFailing, type PendingRecord } from './pendingRecords.js'
@@ -36,7 +38,7 @@ export async function assertWithinScope(store: StatementContext, plan: StorableP
       : await withWriteTimeout(store, () => collectPlanErrors(store, plan))
   if (hasErrors(errors)) throw problem('validation', { errors })
   if (plan.kind !== 'bulkCreate') throw outOfScopeProblem()
-  const places = failing.map((index) => `[${index}]`)
+  const places = (await findAllRefused(store, plan, failing)).map((index) => `[${index}]`)
   throw outOfScopeProblem(errorsAt(store.resource, places, 'scope'))
 }
 
@@ -59,15 +61,41 @@ export async function assertAllWithinScope(
   works: readonly Work<StorablePlan>[],
 ): Promise<void> {
   for (const { resource, plan } of works) noteNewRecords(store, resource, plan)
+  const failing = new Map<Work, readonly number[]>()
+  for (const work of works)
+    failing.set(work, await findOutOfScope(storeInSameTransaction(store, work.resource), [work.plan]))
+  if ([...failing.values()].every(({ length }) => length === 0)) return
   const errors: ProblemErrors[] = []
-  let isRefused = false
-  for (const { resource, plan, places } of works) {
-    const failing = await findOutOfScope(storeInSameTransaction(store, resource), [plan])
-    isRefused ||= failing.length > 0
-    const at = failing.flatMap((index) => places?.[index] || (plan.kind === 'bulkCreate' ? `[${index}]` : []))
+  for (const work of works) {
+    const { resource, plan, places } = work
+    const refused = await findAllRefused(storeInSameTransaction(store, resource), plan, failing.get(work) ?? [])
+    const at = refused.flatMap((index) => places?.[index] || (plan.kind === 'bulkCreate' ? `[${index}]` : []))
     errors.push(errorsAt(resource, at, 'scope'))
   }
-  if (isRefused) throw outOfScopeProblem(mergeErrors(errors))
+  throw outOfScopeProblem(mergeErrors(errors))
+}
+
+/**
+ * Returns the positions of all refused records, if `failing` are refused. For the other new records, attributes that
+ * nothing sets count as null. Such records would be refused only after they are stored.
+ */
+async function findAllRefused(
+  store: StatementContext,
+  plan: StorablePlan,
+  failing: readonly number[],
+): Promise<readonly number[]> {
+  if (plan.kind !== 'bulkCreate' || runsHooks(store, plan)) return failing
+  const { hasDefault } = await loadTableTraits(store)
+  const { fields, model } = store.resource
+  const unset = fields.filter(({ name, column, virtual, nullable }) => {
+    const isSet = hasDefault(column) || model.getAttributes()[name]?.defaultValue !== undefined
+    return nullable && !virtual && !isSet && plan.parentKeys?.includes(name) !== true
+  })
+  const nulls = unset.map(({ name }) => [name, null] as const)
+  const askable = pendingRecordsOf(plan).flatMap((record, place) =>
+    record === null ? [] : [{ ...record, values: new Map([...nulls, ...record.values]), place }],
+  )
+  return findFailing(store, askable)
 }
 
 /**

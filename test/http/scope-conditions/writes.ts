@@ -216,6 +216,8 @@ test.serial('of several new records each place is told that may not be stored, a
   refused(t, await stage.post('/w/tickets/bulk', bodies, asUser('array')), ['[1]', '[3]'])
   const teams = [{ teamId: 1 }, {}, { teamId: 1 }].map((body, index) => ({ title: `n${index}`, ...body }))
   refused(t, await stage.post('/w/tickets/bulk', teams, asUser('one')), ['[1]'])
+  const mixed = [{ teamId: 1 }, {}, { teamId: 2 }].map((body, index) => ({ title: `n${index}`, ...body }))
+  refused(t, await stage.post('/w/tickets/bulk', mixed, asUser('one')), ['[1]', '[2]'])
   t.deepEqual(await stored(), before)
   t.is((await stage.post('/w/tickets/bulk', [bodies[0], bodies[2]], asUser('array'))).status, 201)
 })
