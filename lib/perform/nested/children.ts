@@ -23,7 +23,7 @@ import {
   planKeyText,
 } from '../../common/keys.js'
 import { addCondition } from '../../common/predicates.js'
-import { Problem } from '../../common/problem.js'
+import { isRefusal, Problem } from '../../common/problem.js'
 import { isSizeError } from '../../common/responseSize.js'
 import { readLocked, readVisible, readWrittenByKey } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
@@ -223,26 +223,24 @@ async function planDiff(
   const { replacement, keys, newElements, stored, unknownElements, errors } = found
   const { resource, many: isMany, elements } = replacement
   const rows = [...removed.values()].map((row) => row.slice(0, resource.keys.length))
-  const gone = rows.map((row) => keyOfReadRow(resource.keys, row))
-  removals.add(gone.length, replacement)
+  removals.add(rows.length, replacement)
   const updates: [BodyElement, Awaited<ReturnType<ChildReplacement['update']>>][] = []
   for (const [element, key] of keys)
     if (!element.isUnchanged) updates.push([element, await replacement.update(element, key)])
   const added = newElements.length === 0 ? null : await replacement.create(newElements)
+  const { removal, denial } = await planRemoval(replacement, rows)
   const changes: ChildChanges = {
     ...found,
     updates: new Map(updates.map(([element, each]) => [element, { ...each, work: markScopeChecked(each.work) }])),
     creation: added && { ...added, work: markScopeChecked(added.work) },
     unchanged: [...keys.keys()].filter(({ isUnchanged }) => isUnchanged),
-    removal:
-      gone.length === 0
-        ? null
-        : { planned: limitPlan(await replacement.remove(gone), buildIdentityPredicate(resource.keys, rows)), rows },
+    removal,
   }
   await noteStates(changes)
   return {
     nestedWrite: replacement,
     missing: errorsAt(resource, placesOf(unknownElements), 'foreign-key'),
+    denial,
     errors,
     conflict: null,
     works: [...updates.map(([, { work }]) => work), ...(added === null ? [] : [added.work])],
@@ -262,6 +260,21 @@ async function planDiff(
       const all = elements.map((element) => shown.get(element)).filter((each) => each !== undefined)
       return isMany ? all : (all[0] ?? null)
     },
+  }
+}
+
+/** Plans the deletion of children. A denial is returned, because missing records are reported before it. */
+async function planRemoval(
+  { resource: { keys }, remove }: ChildReplacement,
+  rows: readonly Row[],
+): Promise<Pick<ChildChanges, 'removal'> & Pick<Diff, 'denial'>> {
+  if (rows.length === 0) return { removal: null, denial: null }
+  try {
+    const planned = await remove(rows.map((row) => keyOfReadRow(keys, row)))
+    return { removal: { planned: limitPlan(planned, buildIdentityPredicate(keys, rows)), rows }, denial: null }
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return { removal: null, denial: error }
   }
 }
 

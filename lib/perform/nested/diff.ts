@@ -50,6 +50,8 @@ export interface Diff {
   readonly nestedWrite: NestedWrite
   /** Elements without a record, which a 404 names. */
   readonly missing: ErrorsByPlace
+  /** The denial of a deletion. Missing records are reported before it. */
+  readonly denial: Problem | null
   /** Errors that are known only after the parent was read. */
   readonly errors: ErrorsByPlace
   /** A conflict that is reported if nothing else is wrong. */

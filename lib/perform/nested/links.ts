@@ -135,6 +135,7 @@ export async function diffLinks(parentStore: StatementContext, linkChange: LinkC
   return {
     nestedWrite: linkChange,
     missing: {},
+    denial: null,
     errors: relinking.errors,
     conflict: null,
     works: [],

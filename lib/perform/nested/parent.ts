@@ -108,6 +108,7 @@ export async function planAllDiffs(
   const missing: ErrorsByPlace[] = []
   const planned = await planDepths(store, parents, context, missing)
   refuse('not-found', mergeErrors(missing))
+  for (const { denial } of planned.all) if (denial !== null) throw denial
   return planned
 }
 
@@ -198,6 +199,7 @@ async function planLinkDiff(store: StatementContext, linkChange: LinkChange, val
     return {
       nestedWrite: linkChange,
       missing: {},
+      denial: null,
       errors: isConflict ? {} : (error.errors ?? {}),
       conflict: isConflict ? error : null,
       works: [],

@@ -30,7 +30,7 @@ const { Order, Line, Part, Tag, ...stage } = await openStage(({ sequelize }, app
   const policy: CrudOptions['deletePolicy'] = ({ operation, resource }) => !denied.has(`${resource.name} ${operation}`)
   app.use(
     crudRouter(Order, { ...options, relations: { lines: write, tags: write } }),
-    crudRouter(Line, { ...options, relations: { parts: write, tags: write } }),
+    crudRouter(Line, { ...options, deletePolicy: policy, relations: { parts: write, tags: write } }),
     crudRouter(Part, { ...options, deletePolicy: policy }),
     crudRouter(Tag),
   )
@@ -105,6 +105,18 @@ test('a deletion at the second level is refused before versions and invalid valu
   t.deepEqual(await sendAll(id, 0, { text: null, lines }), thrice(403, {}))
   t.deepEqual(await sendAll(id, 0, { lines: [{ id: line, rowVersion: 0, parts: [] }] }), thrice(403, {}))
   t.is(await Part.count({ where: { lineId: line } }), 1)
+})
+
+test('a child that does not exist is told before a deletion that is refused, wherever both are in the body', async (t) => {
+  const { id, line, part } = await makeOrder()
+  const other = await Line.create({ text: 'other', orderId: id })
+  denied = new Set(['Part delete', 'Line delete'])
+  const beside = [{ id: line, parts: [] }, { id: 9999 }]
+  t.deepEqual(await sendAll(id, 0, { lines: beside }), thrice(404, { 'lines[1]': missing }))
+  const below = [{ id: line, parts: [{ id: part }, { id: 9999 }] }]
+  t.deepEqual(await sendAll(id, 0, { lines: below }), thrice(404, { 'lines[0].parts[1]': missing }))
+  t.deepEqual(await sendAll(id, 0, { lines: [{ id: line }] }), thrice(403, {}))
+  t.is((await other.reload()).get('text'), 'other')
 })
 
 test('invalid values of all depths and keys of no record are told at once', async (t) => {
