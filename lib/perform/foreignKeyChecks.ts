@@ -9,7 +9,7 @@ import { isPlainValue } from '../common/plainValue.js'
 import { addCondition, matchAnyValue, matchStoredValues } from '../common/predicates.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { hasTwoUuidSpellings } from '../sequelize/columnTypes.js'
-import { missingReferenceProblem } from './foreignKeyProblem.js'
+import { addMissingReferences, missingReferenceProblem } from './foreignKeyProblem.js'
 import { collectPlanErrors } from './newRecords.js'
 import { readVisible } from './read.js'
 import { findExisting, fullConditionOf, missedWriteError, prepareChanged } from './refusal.js'
@@ -46,9 +46,10 @@ async function writeIfChecked<P extends ReferencingPlan, T>(
   if (failing.length === 0) return write(store, plan)
   if ('key' in plan) return assertUnchanged(store, plan, failing, (inside) => write(inside, plan))
   throw await foreignKeyCheckError(
+    store,
+    plan,
     fieldsOfChecks(failing),
     await withWriteTimeout(store, () => collectPlanErrors(store, plan)),
-    store,
   )
 }
 
@@ -81,11 +82,14 @@ function isInvalidPlan(plan: ReferencingPlan): boolean {
 }
 
 async function foreignKeyCheckError(
+  store: StatementContext,
+  plan: ReferencingPlan,
   failing: readonly Field[],
   errors: ProblemErrors,
-  { resource }: StatementContext,
 ): Promise<Error> {
-  return hasErrors(errors) ? problem('validation', { errors }) : missingReferenceProblem(resource, failing)
+  if (hasErrors(errors)) return problem('validation', { errors })
+  // The database checks the foreign keys whose targets have neither a scope nor soft delete.
+  return missingReferenceProblem(store.resource, await addMissingReferences(store, plan, failing))
 }
 
 /**
@@ -114,9 +118,10 @@ function assertUnchanged<T>(
     if (moved.length === 0) return write(inside)
     const make = await prepareChanged(inside, plan)
     throw await foreignKeyCheckError(
+      inside,
+      plan,
       moved,
       await collectValueErrors(inside, NO_ERRORS, make, { hasHostCode: plan.before !== null }),
-      inside,
     )
   })
 }

@@ -31,15 +31,27 @@ export async function foreignKeyProblem(error: unknown, store: StatementContext,
   if (kind === 'bulkDelete') return problem('conflict', { detail: 'Other records still refer to one of these.' })
   if (violation.isReferenced) return problem('conflict', { detail: STILL_REFERENCED })
   const reported = reportedColumns(violation, store)
-  // If the fields cannot be determined, the violation is reported without them.
-  const missing = await findMissingReferences(store, plan).catch(() => [])
+  const missing = await findMissingReferences(store, plan)
   const columns = [...new Set([...reported, ...missing])]
   const isNew = kind === 'create' || kind === 'bulkCreate'
   if (columns.length === 0) return problem('conflict', { detail: isNew ? MISSING_REFERENCE : MISSING_OR_REFERENCED })
-  return missingReferenceProblem(
-    store.resource,
-    columns.flatMap((column) => findFieldByColumn(store.resource, column) ?? []),
-  )
+  return missingReferenceProblem(store.resource, fieldsOfColumns(store, columns))
+}
+
+/**
+ * Returns the given foreign keys, and the other foreign keys in the plan whose referenced record is missing in the
+ * database.
+ */
+export async function addMissingReferences(
+  store: StatementContext,
+  plan: Plan,
+  fields: readonly Field[],
+): Promise<readonly Field[]> {
+  return [...new Set([...fields, ...fieldsOfColumns(store, await findMissingReferences(store, plan, fields))])]
+}
+
+function fieldsOfColumns({ resource }: StatementContext, columns: readonly string[]): readonly Field[] {
+  return columns.flatMap((column) => findFieldByColumn(resource, column) ?? [])
 }
 
 /**
@@ -89,16 +101,31 @@ function omitAttributes(values: Changes, names: readonly string[]): Changes {
   return new Map([...values].filter(([name]) => !names.includes(name)))
 }
 
-/** Finds the foreign key columns whose referenced record is missing. */
-async function findMissingReferences(store: StatementContext, plan: Plan): Promise<readonly string[]> {
+/**
+ * Finds the foreign key columns whose referenced record is missing, apart from the fields in `known`. Returns none if
+ * the search fails.
+ */
+async function findMissingReferences(
+  store: StatementContext,
+  plan: Plan,
+  known: readonly Field[] = [],
+): Promise<readonly string[]> {
+  return searchMissingReferences(store, plan, known).catch(() => [])
+}
+
+async function searchMissingReferences(
+  store: StatementContext,
+  plan: Plan,
+  known: readonly Field[],
+): Promise<readonly string[]> {
   const { model, resource, sequelize, dialect } = store
   const records = writtenValues(store, plan)
-  const transaction = ambientTransaction(sequelize)
+  const transaction = store.transaction ?? ambientTransaction(sequelize)
   const keys = await dialect.foreignKeys(model, transaction)
   const missing: string[] = []
   for (const key of keys) {
     const fields = key.columns.flatMap((column) => findFieldByColumn(resource, column) ?? [])
-    if (fields.length < key.columns.length) continue
+    if (fields.length < key.columns.length || fields.every((field) => known.includes(field))) continue
     const values = distinctTuples(records.flatMap((record) => escapeValues(store, record, fields)))
     if (values.length === 0) continue
     if ((await countReferencedValues(model, key, values, transaction)) < values.length) missing.push(...key.columns)

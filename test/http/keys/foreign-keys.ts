@@ -70,6 +70,15 @@ const served = await openStage(({ sequelize }, app) => {
     if (record !== undefined) await note(record, saving)
   })
   const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+  const Ground = sequelize.define('Ground', { city: DataTypes.STRING(5) }, named('grounds'))
+  const Referee = sequelize.define('Referee', { name: DataTypes.STRING(5) }, named('referees'))
+  const Match = sequelize.define('Match', { day: DataTypes.STRING(10) }, named('matches'))
+  Match.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  Match.belongsTo(Ground, { as: 'ground', foreignKey: 'groundId' })
+  Match.belongsTo(Referee, { as: 'referee', foreignKey: 'refereeId' })
+  app.use(crudRouter(Ground, { scope: () => ({ city: 'Here' }) }))
+  app.use(crudRouter(Referee, { softDelete: true }))
+  app.use(crudRouter(Match, { operations }))
   for (const model of [Team, Coach, Flag, Node, Booking, Badge, Visit, Noted])
     app.use(crudRouter(model, { operations }))
   const options: CrudOptions = {
@@ -244,6 +253,34 @@ test('a default that points nowhere is told as what is sent, by a PUT that makes
   t.is((await put({ coach: 'x' })).status, 201)
   t.deepEqual((await put({})).body, { ...MISSING, errors })
   t.deepEqual((await served.get('/api/badges/b')).body, { code: 'b', coach: 'x' })
+})
+
+test('hidden records and records that the database misses are named in one 409', async (t) => {
+  await served.sequelize.model('Ground').bulkCreate([
+    { id: 1, city: 'Here' },
+    { id: 2, city: 'There' },
+  ])
+  await served.post('/api/referees', { name: 'gone' })
+  t.is((await served.delete('/api/referees/1')).status, 204)
+  const { id } = (await served.post('/api/matches', { day: 'x' })).body
+  const told = async (method: string, path: string, json: object, ...fields: readonly string[]): Promise<void> => {
+    const { body } = await served.send(method, `/api/matches${path}`, { json })
+    const errors = Object.fromEntries(fields.map((field) => [field, ['does not exist.']]))
+    t.deepEqual(body, { ...MISSING, errors }, `${method} ${path} ${JSON.stringify(json)}`)
+  }
+  for (const [json, ...fields] of [
+    [{ teamId: 99, groundId: 2, refereeId: 1 }, 'teamId', 'groundId', 'refereeId'],
+    [{ teamId: 99, groundId: 1, refereeId: 1 }, 'teamId', 'refereeId'],
+    [{ teamId: 1, groundId: 2, refereeId: 1 }, 'groundId', 'refereeId'],
+    [{ teamId: 99, groundId: 99 }, 'teamId', 'groundId'],
+    [{ teamId: 99, groundId: 1 }, 'teamId'],
+  ] as const) {
+    await told('POST', '', json, ...fields)
+    await told('PATCH', `/${id}`, json, ...fields)
+    await told('PUT', `/${id}`, json, ...fields)
+    await told('POST', '/bulk', [{ teamId: 1 }, json], ...fields)
+    await told('PATCH', '/bulk', [{ id, ...json }], ...fields)
+  }
 })
 
 test('what a hook of the host writes elsewhere is not told as a field of the record', async (t) => {
