@@ -7,7 +7,7 @@ import { createMessage } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
 import { findForeignKeyViolation } from '../sequelize/failure.js'
 import { countReferencedValues } from '../sequelize/foreignKeys.js'
-import { escapeValue } from '../sequelize/sql.js'
+import { escapeValue, quoteTable } from '../sequelize/sql.js'
 import { ambientTransaction } from '../sequelize/transaction.js'
 import { buildInstance } from './build.js'
 import { encodeColumn } from './encodedRows.js'
@@ -126,7 +126,14 @@ async function searchMissingReferences(
   for (const key of keys) {
     const fields = key.columns.flatMap((column) => findFieldByColumn(resource, column) ?? [])
     if (fields.length < key.columns.length || fields.every((field) => known.includes(field))) continue
-    const values = distinctTuples(records.flatMap((record) => escapeValues(store, record, fields)))
+    const targets = key.table === quoteTable(model) ? fieldsOfColumns(store, key.targets) : []
+    // A record may refer to itself, and to a record that the same request creates.
+    const created = new Set(
+      targets.length === 0 ? [] : records.flatMap((record) => escapeValues(store, record, targets)).map(String),
+    )
+    const values = distinctTuples(records.flatMap((record) => escapeValues(store, record, fields))).filter(
+      (each) => !created.has(String(each)),
+    )
     if (values.length === 0) continue
     if ((await countReferencedValues(model, key, values, transaction)) < values.length) missing.push(...key.columns)
   }

@@ -76,6 +76,14 @@ const served = await openStage(({ sequelize }, app) => {
   Match.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
   Match.belongsTo(Ground, { as: 'ground', foreignKey: 'groundId' })
   Match.belongsTo(Referee, { as: 'referee', foreignKey: 'refereeId' })
+  const Branch = sequelize.define(
+    'Branch',
+    { code: { type: DataTypes.STRING(5), primaryKey: true } },
+    named('branches'),
+  )
+  Branch.belongsTo(Branch, { as: 'parent', foreignKey: 'parentCode' })
+  Branch.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  app.use(crudRouter(Branch, { operations }))
   app.use(crudRouter(Ground, { scope: () => ({ city: 'Here' }) }))
   app.use(crudRouter(Referee, { softDelete: true }))
   app.use(crudRouter(Match, { operations }))
@@ -281,6 +289,22 @@ test('hidden records and records that the database misses are named in one 409',
     await told('POST', '/bulk', [{ teamId: 1 }, json], ...fields)
     await told('PATCH', '/bulk', [{ id, ...json }], ...fields)
   }
+})
+
+test('references to the record itself, and to records of the same batch, are not named as missing', async (t) => {
+  const teamless = { teamId: 99 }
+  for (const [method, path, json] of [
+    ['POST', '', { code: 'a', parentCode: 'a', ...teamless }],
+    ['PUT', '/a', { parentCode: 'a', ...teamless }],
+    ['POST', '/bulk', [{ code: 'a' }, { code: 'b', parentCode: 'a', ...teamless }]],
+    ['PUT', '/bulk?by=code', [{ code: 'a' }, { code: 'b', parentCode: 'a', ...teamless }]],
+  ] as const) {
+    const { body } = await served.send(method, `/api/branches${path}`, { json })
+    t.deepEqual(body.errors, { teamId: ['does not exist.'] }, `${method} ${path}`)
+  }
+  const json = [{ code: 'a' }, { code: 'b', parentCode: 'c', ...teamless }]
+  const { body } = await served.send('POST', '/api/branches/bulk', { json })
+  t.deepEqual(body.errors, { teamId: ['does not exist.'], parentCode: ['does not exist.'] })
 })
 
 test('what a hook of the host writes elsewhere is not told as a field of the record', async (t) => {
