@@ -22,7 +22,7 @@ import { operatorInfoOf } from '../language/operators.js'
 import { conversionOf, instanceColumnOf, readColumn } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment as Fragment } from '../sequelize/internals.js'
-import { associationKeysOf, hasSourceForeignKey, isSeekable, joinedModelOf } from '../sequelize/model.js'
+import { associationKeysOf, hasSourceForeignKey, isSeekable, joinedModelOption } from '../sequelize/model.js'
 import { createSelectList, literal, quote, writeCondition, writeSelect } from '../sequelize/sql.js'
 import { compareColumn, compareWithNull, joinAnd, joinOr, joinTexts, joinTrees } from '../sequelize/whereTree.js'
 import {
@@ -177,7 +177,7 @@ export class WhereWriter {
       const conditions = [...this.#targetConditions(join, from, at), ...defaultScopeConditions(at)]
       return {
         association,
-        model: joinedModelOf(association.target),
+        ...joinedModelOption(association.target),
         attributes: [],
         // Requests INNER JOIN if the condition requires a row, because not every database infers it.
         required: this.#presentTables.has(path),

@@ -130,11 +130,12 @@ function withoutAttributes({ include = [], ...options }: IncludeOptions): Includ
 }
 
 /**
- * Returns the model of a joined table. Sequelize would also join the includes of its default scope, whose collections
- * repeat the rows of the query.
+ * Returns the include option for the model of a joined table. Sequelize would also join the includes of its default
+ * scope, whose collections repeat the rows of the query. Models without such includes need no option, and a statement
+ * with this option is not cached.
  */
-export function joinedModelOf(model: ModelStatic<Model>): ModelStatic<Model> {
-  return preparationOf(model)._scope?.include === undefined ? model : model.unscoped()
+export function joinedModelOption(model: ModelStatic<Model>): Pick<IncludeOptions, 'model'> {
+  return preparationOf(model)._scope?.include === undefined ? {} : { model: model.unscoped() }
 }
 
 /** Whether the default scope has more than a condition, so that only `findAll` can apply it. */

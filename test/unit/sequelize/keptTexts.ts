@@ -1,9 +1,11 @@
 import test from 'ava'
 import { DataTypes, literal, Op, Sequelize } from 'sequelize'
 import { ownColumn } from '../../../lib/common/columns.js'
+import { crudRouter } from '../../../lib/index.js'
 import { cachedList, cachedText, withSqlCache } from '../../../lib/sequelize/sqlCache.js'
 import { sqliteOptions } from '../../support/database.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 import { ALL_RESOURCES } from '../../support/statementRequests.js'
 
 const sequelize = new Sequelize({ ...sqliteOptions, logging: false })
@@ -110,6 +112,28 @@ test('a text that may have values in it is written anew, also behind one that ha
     cachedText(Player, { where: literal('1 = 1') }, () => 'third'),
     'third',
   )
+})
+
+test('the statement of a page that joins a table is written once for all values', async (t) => {
+  const stage = await openStage(({ sequelize: own }, app) => {
+    const Club = own.define('Club', { name: DataTypes.STRING }, { timestamps: false })
+    const Member = own.define('Member', { level: DataTypes.INTEGER }, { timestamps: false })
+    Member.belongsTo(Club, { as: 'club' })
+    app.use(crudRouter(Club), crudRouter(Member))
+  })
+  t.teardown(stage.close)
+  const generator = stage.sequelize.getQueryInterface().queryGenerator as { selectQuery: (...args: never[]) => string }
+  const { selectQuery } = generator
+  let count = 0
+  generator.selectQuery = function (...args) {
+    count += 1
+    return selectQuery.apply(this, args)
+  }
+  for (const value of ['a', 'b', 'c']) {
+    const { status } = await stage.get(`/api/members?filter=Club.Name=${value},Level>1&sort=-Club.Name`)
+    t.is(status, 200)
+  }
+  t.is(count, isFast ? 1 : 3)
 })
 
 test('a list of columns is kept for its array, its alias, its model, the dialect and the types of the columns', (t) => {
