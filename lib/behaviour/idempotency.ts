@@ -103,8 +103,7 @@ async function createIdempotencyRequest(
   { ttl, required }: Settings,
 ): Promise<IdempotencyRequest | null> {
   const { operation, caller, call } = parsed
-  const { hook, method } = OPERATIONS[operation]
-  if (hook === null || method === 'delete') return null
+  if (OPERATIONS[operation].method === 'delete') return null
   const { headers, originalUrl } = call
   const key = parseKey(headers['idempotency-key'])
   if (key === null) {
@@ -206,8 +205,10 @@ function describeIdentity(identity: Identity): readonly unknown[] {
   const { iss, sub } = claims
   const further = isNotEmpty(sub) ? [] : IDENTIFYING_CLAIMS.map((claim) => claims[claim])
   const known = [iss, sub, name, ...further]
+  // A Map, an object with private members, and JSON of its own may have contents that are not members.
+  const isPlain = isPlainObject(claims) && !hasOwnJson(claims)
   const isKnown =
-    (isPlainObject(claims) || (entries.length > 0 && !hasOwnJson(claims))) &&
+    isPlain &&
     entries.every(([claim]) => KNOWN_CLAIMS.has(claim) || TOKEN_CLAIMS.has(claim)) &&
     Object.keys(identity).every((member) => IDENTITY_MEMBERS.has(member)) &&
     known.some(isNotEmpty)
@@ -215,8 +216,7 @@ function describeIdentity(identity: Identity): readonly unknown[] {
   if (isKnown) return texts
   const { claims: _, ...rest } = identity
   const described = serializeEntries(entries.filter(([claim]) => !TOKEN_CLAIMS.has(claim)))
-  // A Map, and an object with private members, may have contents that are not members.
-  const contents = isPlainObject(claims) ? [] : [serializeValue(claims, TOKEN_CLAIMS)]
+  const contents = isPlain ? [] : [serializeValue(claims, TOKEN_CLAIMS)]
   return [...texts, serializeEntries(Object.entries(rest)), described, ...contents]
 }
 
@@ -234,7 +234,7 @@ function claimEntriesOf(claims: Identity['claims']): readonly (readonly [name: s
     for (const name of Object.getOwnPropertyNames(from)) names.add(name)
     if (hasOwnJson(claims)) break
   }
-  return [...names].map((name) => [name, claims[name]] as const).filter(([, value]) => typeof value !== 'function')
+  return [...names].map((name) => [name, claims[name]])
 }
 
 function hasOwnJson({ toJSON }: Identity['claims']): boolean {

@@ -182,7 +182,7 @@ function resolvePolicy(
 function createBehaviour({ operations, actions, includeDeleted }: Policies): Behaviour {
   return {
     admit: (resource, operation, caller, action) => {
-      const own = action === undefined ? undefined : actions.get(action)
+      const own = actions.get(action ?? '')
       return assertAllowed(own ?? operations.get(operation) ?? null, resource, operation, caller, action)
     },
     amend: (resource, plan, caller) => {

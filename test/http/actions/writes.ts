@@ -4,7 +4,7 @@ import { tracingChannel } from 'node:diagnostics_channel'
 import test from 'ava'
 import Joi from 'joi'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
-import { type CrudOptions, crudRouter, Problem, type RequestMessage } from '../../../lib/index.js'
+import { type CrudOptions, crudRouter, type PolicyContext, Problem, type RequestMessage } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { openPush } from '../../support/push.js'
 import { asUser, identityFromHeader, openStage, readStoredRow, type Stage } from '../../support/stage.js'
@@ -377,6 +377,31 @@ test('a reply is replayed to callers who may still do it, and to no others', asy
   t.is((await shop.send('POST', '/api/orders/1/bump', { headers: key })).status, 200)
   t.is((await shop.send('POST', '/api/orders/1/bump', { headers: { ...key, 'x-barred': 'yes' } })).status, 403)
   t.is((await shop.send('POST', '/api/orders/1/bump', { headers: { ...key, ...asUser('eve') } })).status, 404)
+})
+
+test('the reply of an action is replayed to nobody who may no longer see what flatten adds to it', async (t) => {
+  const may = new Set(['leagues'])
+  const identity = () => ({ name: 'ann', roles: new Set<string>(), permissions: may, claims: { sub: 'ann' } })
+  const stage = await openStage(({ sequelize }, app) => {
+    const League = sequelize.define('league', { title: DataTypes.STRING }, { timestamps: false })
+    const Team = sequelize.define('team', { name: DataTypes.STRING }, { timestamps: false })
+    Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
+    const getListPolicy = ({ identity: caller }: PolicyContext) => caller?.permissions.has('leagues') === true
+    app.use(crudRouter(League, { identity, operations: ['getList', 'create'], getListPolicy }))
+    const touch = { on: 'record', method: 'post', handler: () => undefined } as const
+    app.use(crudRouter(Team, { identity, idempotency: true, flatten: ['league'], actions: { touch } }))
+  })
+  t.teardown(stage.close)
+  await stage.post('/api/leagues', { title: 'First' })
+  await stage.post('/api/teams', { name: 'a', leagueId: 1 })
+  const touch = () => stage.send('POST', '/api/teams/1/touch', { headers: { 'idempotency-key': 'k' } })
+  t.is((await touch()).body.leagueTitle, 'First')
+  t.is((await touch()).headers.get('idempotency-replayed'), 'true')
+  may.delete('leagues')
+  const { status, body, headers } = await touch()
+  t.is(status, 200)
+  t.is(body.leagueTitle, null)
+  t.is(headers.get('idempotency-replayed'), null)
 })
 
 test('an action that failed may be tried again with its key', async (t) => {

@@ -202,6 +202,7 @@ test('lines of JSON are one body however they are spaced', async (t) => {
   t.is(again.headers.get('idempotency-replayed'), 'true')
   t.deepEqual(whole(again), whole(first))
   t.is((await lines('{"name":"one"}')).status, 422)
+  t.is((await lines('{"name":"one"}\n{"name":"other"}')).status, 422)
 })
 
 test('the same key with another body or query is 422, and does nothing; another method or path is another key', async (t) => {

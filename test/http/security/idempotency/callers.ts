@@ -282,6 +282,22 @@ class Private {
   }
 }
 
+class Changing extends Private {
+  static reads = 0
+  get seen(): number {
+    Changing.reads += 1
+    return Changing.reads
+  }
+}
+
+let isTurned = false
+
+/** The same members, in the opposite order each time. */
+function turned(claims: object): object {
+  isTurned = !isTurned
+  return isTurned ? claims : Object.fromEntries(Object.entries(claims).toReversed())
+}
+
 const OBJECTS: readonly (readonly [what: string, make: (id: number) => object])[] = [
   ['a Map', (id) => new Map([['userId', id]])],
   ['search parameters', (id) => new URLSearchParams({ userId: String(id) })],
@@ -289,6 +305,11 @@ const OBJECTS: readonly (readonly [what: string, make: (id: number) => object])[
   ['private contents', (id) => new Private(id)],
   ['members that are not enumerable', (id) => Object.defineProperty({}, 'userId', { value: id })],
   ['inherited members', (id) => Object.create({ userId: id }) as object],
+  ['no prototype', (id) => Object.assign(Object.create(null) as object, { userId: id })],
+  ['a text of its own beside a member without a value', (id) => Object.assign(new Hidden(id), { role: undefined })],
+  ['JSON of its own beside a getter that differs each time', (id) => new Changing(id)],
+  ['a member within JSON that is named like one of tokens', (id) => ({ toJSON: () => ({ grant: { jti: id } }) })],
+  ['members in another order in each token', (id) => turned({ own: circular(1), userId: id })],
 ]
 
 for (const [what, make] of OBJECTS) {
