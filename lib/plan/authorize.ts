@@ -3,20 +3,14 @@ import type { Caller, Join, Predicate } from '../../types/plan.js'
 import type { ForeignKeyReference, Resource, VisibleRecords } from '../../types/resource.js'
 import type { ParentLink, RelationStep, View } from '../../types/view.js'
 import { getOrCreate } from '../common/getOrCreate.js'
-import { mergeHeaders, PRIVATE_HEADERS } from '../common/headers.js'
+import { mergeHeaders } from '../common/headers.js'
 import { addCondition, joinPredicates } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
 import { isPromise } from '../common/promise.js'
 import { foreignKeyResourcesOf, hiddenFieldsOf, isMemberWritable, isRelationClosed } from './access.js'
 import { createRoot, type Root } from './path.js'
 import { referenceConditionOf, referencesInBodies } from './references.js'
-import {
-  configuredResources,
-  flattenedResources,
-  resourcesOfStep,
-  resourcesOnPaths,
-  walkRelations,
-} from './relations.js'
+import { configuredResources, resourcesOfStep, resourcesOnPaths, walkRelations } from './relations.js'
 
 const NONE: View['headers'] = Object.freeze({})
 
@@ -46,9 +40,7 @@ export async function authorize(
       : await authorizeRelations(createRoot(resource, link?.relation), intent, related, caller)
   const whole = createView(resource, answers, caller)
   const view = link === null ? whole : limitViewToParent(whole, link)
-  const headers = canReachRestricted
-    ? mergeHeaders([addedHeadersOf(resource, intent), relationHeadersOf(resource, intent, related, view)])
-    : NONE
+  const headers = relationHeadersOf(resource, intent, related, view)
   const references = referencesInBodies(resource, intent)
   if (references.length === 0) return { ...view, headers }
   const conditions = new Map<ForeignKeyReference, Predicate | null>()
@@ -201,12 +193,6 @@ function relationHeadersOf(
   const open = resourcesOnPaths(resource, intent, (step) => view.join(step) !== null, view.joinRow)
   for (const each of configuredResources(resource, intent)) open.add(each)
   return mergeHeaders([...open].map(({ behaviours }) => behaviours.headers))
-}
-
-/** Returns the headers of replies to which options of the resource add records that a policy may close. */
-function addedHeadersOf(resource: Resource, intent: Intent): View['headers'] {
-  const added = [...configuredResources(resource, intent), ...flattenedResources(resource, intent)]
-  return added.some(({ behaviours }) => behaviours.visibleRecords !== null) ? PRIVATE_HEADERS : NONE
 }
 
 /** Returns the result for a resource behind a relation. A restricted resource without a result counts as denied. */

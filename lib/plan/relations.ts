@@ -66,7 +66,7 @@ export function resourcesOfStep({ relation, access }: Pick<RelationStep, 'relati
 }
 
 /** Returns the resources that are flattened into the records of the response. */
-export function flattenedResources(resource: Resource, intent: Intent): Iterable<Resource> {
+function flattenedResources(resource: Resource, intent: Intent): Iterable<Resource> {
   return hasFullRecords(intent) ? flattenedResourcesOf(flattenedRelationsOf(resource)) : []
 }
 

@@ -270,3 +270,22 @@ test('responses with fields that flatten adds from a resource with a policy belo
     }
   }
 })
+
+test('responses with fields that flatten adds from a resource with soft delete alone belong to everybody', async (t) => {
+  const server = await openStage(({ sequelize }, app) => {
+    const Team = sequelize.define('team', { name: DataTypes.STRING }, { timestamps: false })
+    const Player = sequelize.define('player', { name: DataTypes.STRING }, { timestamps: false })
+    Player.belongsTo(Team, { as: 'team', constraints: false })
+    app.use(crudRouter(Team, { softDelete: true }))
+    app.use(crudRouter(Player, { flatten: ['team'] }))
+    return { Team, Player }
+  })
+  t.teardown(() => server.close())
+  const team = await server.Team.create({ name: 'A' })
+  await server.Player.create({ name: 'p', teamId: team.get('id') })
+  for (const path of ['/api/players/1', '/api/players']) {
+    const answer = await server.get(path)
+    t.true(answer.text.includes('"teamName":"A"'))
+    t.is(answer.headers.get('cache-control'), null, path)
+  }
+})
