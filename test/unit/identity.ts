@@ -441,6 +441,13 @@ test('jwtIdentity refuses empty keys when it is made', (t) => {
   }
 })
 
+test('jwtIdentity without options says so', (t) => {
+  for (const options of [undefined, null, 'secret'])
+    t.throws(() => jwtIdentity(options as never), {
+      message: 'jwtIdentity: the options are missing. Call jwtIdentity({ key, algorithms })',
+    })
+})
+
 test('jwtIdentity refuses algorithms that are none when it is made', (t) => {
   const lists: readonly unknown[] = [
     undefined,

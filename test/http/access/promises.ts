@@ -25,6 +25,8 @@ interface Case {
   readonly status: number
   readonly options: { readonly [option in keyof CrudOptions]?: unknown }
   readonly user?: unknown
+  /** The message of the error that `onError` gets. */
+  readonly message?: string
 }
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -57,7 +59,12 @@ const CASES: Readonly<Record<string, Case>> = {
     status: 500,
     options: { identity: () => ({ ...identified, claims: reject() }) },
   },
-  'a promise as req.user': { status: 500, options: { identity: identityFromRequest }, user: reject },
+  'a promise as req.user': {
+    status: 500,
+    options: { identity: identityFromRequest },
+    user: reject,
+    message: 'req.auth or req.user is a promise. Await it before the routes',
+  },
   'serverTiming that returns a promise': { status: 200, options: { serverTiming: () => reject() } },
   'a singleton whose key is an object with promises': {
     status: 500,
@@ -69,9 +76,10 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-for (const [what, { status, options, user }] of Object.entries(CASES)) {
+for (const [what, { status, options, user, message }] of Object.entries(CASES)) {
   test.serial(`${what} refuses, and a rejection does not end the process`, async (t) => {
     const unhandled: unknown[] = []
+    const reported: unknown[] = []
     const noteUnhandled = (reason: unknown): void => void unhandled.push(reason)
     process.on('unhandledRejection', noteUnhandled)
     t.teardown(() => process.off('unhandledRejection', noteUnhandled))
@@ -82,7 +90,8 @@ for (const [what, { status, options, user }] of Object.entries(CASES)) {
         next()
       })
       const identity = (): Identity => identified
-      app.use(crudRouter(Note, { identity, onError: () => undefined, ...options } as CrudOptions))
+      const onError = (error: unknown): void => void reported.push(Object(error).message)
+      app.use(crudRouter(Note, { identity, onError, ...options } as CrudOptions))
       return { Note }
     })
     await stage.Note.create({ title: 'secret' })
@@ -92,6 +101,7 @@ for (const [what, { status, options, user }] of Object.entries(CASES)) {
     t.false(JSON.stringify(answer.body).includes('secret') && 'mask' in options)
     t.is(answer.headers.get('server-timing'), null)
     t.deepEqual(unhandled, [])
+    if (message !== undefined) t.deepEqual(reported, [message])
   })
 }
 
