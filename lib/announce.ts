@@ -1,6 +1,6 @@
 import type { Outcome } from '../types/outcome.js'
 import type { Caller, Plan } from '../types/plan.js'
-import type { Resource } from '../types/resource.js'
+import type { Resource, WriteContext } from '../types/resource.js'
 import type { RecordBefore, RecordsBefore } from '../types/rooms.js'
 import type { CommitOrder, Work, WriteResult, WrittenPart } from '../types/work.js'
 import { CommitQueuePosition } from './common/commitQueue.js'
@@ -93,7 +93,7 @@ class WriteCommitOrder implements CommitOrder {
     const { turn } = this.#position
     const now = (): void => {
       try {
-        announceAll(all, this.#position, this.before)
+        announceAll(all, { position: this.#position, before: this.before, parentsSent: null })
       } finally {
         this.end()
       }
@@ -114,10 +114,11 @@ class WriteCommitOrder implements CommitOrder {
 
 function doNothing(): void {}
 
-function announceAll({ result, caller }: WrittenPart, position: CommitQueuePosition, before: RecordsBefore): void {
+/** Announces a write and its nested writes. Hubs may be of different speed, so the events of parents are awaited. */
+function announceAll({ result, caller }: WrittenPart, within: Omit<WriteContext, 'caller'>): void {
   const { resource, plan } = result.work
-  resource.behaviours.announceWrite?.(resource, plan, result.outcome, { caller, position, before })
-  for (const part of result.parts) announceAll(part, position, before)
+  const sent = resource.behaviours.announceWrite?.(resource, plan, result.outcome, { ...within, caller })
+  for (const part of result.parts) announceAll(part, { ...within, parentsSent: sent ?? within.parentsSent })
 }
 
 /** The state of records before a write, by resource and key. A write may concern several resources. */

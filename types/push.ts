@@ -69,8 +69,11 @@ export interface Publisher {
   readonly isOrderUnknown: (position: CommitPosition, key: JsonValue) => boolean
   /** The data to read about records before a write changes them; null if none is needed. */
   readonly selectTracking: (plan: Plan, hasModelHooks: boolean) => Tracking | null
-  /** Publishes without waiting. Never throws. */
-  readonly publish: (changes: readonly Change[]) => void
+  /**
+   * Publishes without waiting. Never throws. Events are sent after `after`. The promise resolves when they are sent, and
+   * never rejects.
+   */
+  readonly publish: (changes: readonly Change[], after: Promise<void> | null) => Promise<void>
 }
 
 /**

@@ -377,8 +377,11 @@ export interface BehaviourHooks {
    * arrives earlier.
    */
   readonly expectWrite: (position: CommitPosition) => void
-  /** Announces a committed write. Returns at once, so that the reply does not wait. */
-  readonly announceWrite: (resource: Resource, plan: Plan, outcome: Outcome, by: WriteContext) => void
+  /**
+   * Announces a committed write. Returns at once, so that the reply does not wait. The promise resolves when the events
+   * are sent. Returns null if the write sends no events.
+   */
+  readonly announceWrite: (resource: Resource, plan: Plan, outcome: Outcome, by: WriteContext) => Promise<void> | null
   /** The data to read about the records of a write, in its transaction and before it; null if none is needed. */
   readonly selectTracking: (plan: Plan, hasModelHooks: boolean) => Tracking | null
 }
@@ -388,6 +391,8 @@ export interface WriteContext {
   readonly caller: Caller
   readonly position: CommitPosition
   readonly before: RecordsBefore
+  /** Resolves when the events of the parents are sent; null for a write without parents that send events. */
+  readonly parentsSent: Promise<void> | null
 }
 
 /** The hooks that one behaviour implements. */

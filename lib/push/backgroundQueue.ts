@@ -7,9 +7,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
  */
 const MAX_YIELDING_LENGTH = 1000
 
+interface Waiting<T> {
+  readonly item: T
+  /** The item is processed after this promise. */
+  readonly after: Promise<void> | null
+  readonly done: (() => void) | null
+}
+
 /** Processes items one by one. Pending I/O of the process is handled first. */
 export class BackgroundQueue<T extends object> {
-  readonly #waiting = new Set<T>()
+  readonly #waiting = new Set<Waiting<T>>()
   readonly #work: (item: T) => Promise<void>
   readonly #onError: (error: unknown, item: T) => void
   // Work runs in a separate async context. In the request's context, the host's CLS would find the request's
@@ -27,22 +34,31 @@ export class BackgroundQueue<T extends object> {
     while (this.#isRunning) await nextTurn()
   }
 
-  add(items: readonly T[]): void {
-    for (const item of items) this.#waiting.add(item)
-    if (this.#isRunning || this.#waiting.size === 0) return
-    this.#isRunning = true
-    this.#context.runInAsyncScope(() => this.#run())
+  /** Resolves when the items are processed. Their processing begins after `after`. */
+  add(items: readonly T[], after: Promise<void> | null = null): Promise<void> {
+    return new Promise((resolve) => {
+      const last = items.length - 1
+      for (const [index, item] of items.entries())
+        this.#waiting.add({ item, after, done: index === last ? resolve : null })
+      if (last < 0) resolve()
+      if (this.#isRunning || this.#waiting.size === 0) return
+      this.#isRunning = true
+      this.#context.runInAsyncScope(() => this.#run())
+    })
   }
 
   async #run(): Promise<void> {
     await nextTurn()
-    for (const item of this.#waiting) {
-      this.#waiting.delete(item)
+    for (const waiting of this.#waiting) {
+      this.#waiting.delete(waiting)
+      const { item, after, done } = waiting
+      if (after !== null) await after
       try {
         await this.#work(item)
       } catch (error) {
         this.#onError(error, item)
       }
+      done?.()
       if (this.#waiting.size > 0 && this.#waiting.size < MAX_YIELDING_LENGTH) await nextTurn()
     }
     this.#isRunning = false

@@ -105,7 +105,7 @@ function createBehaviour(publisher: Publisher): Behaviour {
       else publisher.noteCommitOrder(position, () => contendedKeys(plan).map((key) => planKeyJson(resource.keys, key)))
     },
     expectWrite: (position) => publisher.expectWrite(position),
-    announceWrite: (resource, plan, outcome, { caller: { request }, position, before }) => {
+    announceWrite: (resource, plan, outcome, { caller: { request }, position, before, parentsSent }) => {
       const changes = collectChanges(resource, plan, outcome)
         .map((change): Change => {
           const isDoubtful = publisher.isOrderUnknown(position, change.key)
@@ -120,7 +120,7 @@ function createBehaviour(publisher: Publisher): Behaviour {
         // If the write did not change the record, the record may still have entered or left rooms. Such moves are known
         // only if conditions were evaluated before the write.
         .filter((change) => !change.isMove || change.before !== null)
-      if (changes.length > 0) publisher.publish(changes)
+      return changes.length === 0 ? null : publisher.publish(changes, parentsSent)
     },
   }
 }

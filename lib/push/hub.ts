@@ -262,10 +262,10 @@ export class Hub implements Publisher {
     return { evaluated, met: await conditions.findMet(key), values: new Map() }
   }
 
-  publish(changes: readonly Change[]): void {
+  publish(changes: readonly Change[], after: Promise<void> | null): Promise<void> {
     noteOrigin(changes)
     this.#open?.conditions.evaluateTogether(changes)
-    this.#queue.add(changes)
+    return this.#queue.add(changes, after)
   }
 
   async #admit(socket: Socket, admitted: () => Promise<Admission>): Promise<Admission> {

@@ -17,7 +17,7 @@ export function createNotifier(resource: Resource): Notifier | null {
   const hub = hubOf(resource)
   if (hub === null) return null
   const publish = (change: Pick<Change, 'event' | 'key' | 'columns' | 'row'> & Partial<Change>): void =>
-    commitOf(resource).afterCommit(() => hub.publish([{ ...HOST_CHANGE, ...change }]))
+    commitOf(resource).afterCommit(() => void hub.publish([{ ...HOST_CHANGE, ...change }], null))
   const publishKey = (event: PushEvent, key: unknown): void => {
     const columns = hub.pushedFields().map((field) => ownColumn(field))
     publish({ event, key: readNotifiedKey(resource, key), columns, row: null })
