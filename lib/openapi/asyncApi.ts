@@ -8,7 +8,7 @@ import type {
 import type { DocumentInfo, DocumentReference, JsonSchema } from '../../types/openApi.js'
 import { anyOf } from '../codec/schema.js'
 import { runAtOnce, type Steps } from '../common/eventLoop.js'
-import { admittingOperationOf, hasWholeRecords } from '../common/pushReads.js'
+import { admittingOperationOf, hasWholeRecords, visibleVersionOf } from '../common/pushReads.js'
 import { Components } from './components.js'
 import { createPermission } from './requiredPermissions.js'
 import { type Security, securityRequirements } from './security.js'
@@ -101,11 +101,10 @@ function writeChannel(
 
 function writeMessages(subject: DescribedResource): readonly AsyncApiMessage[] {
   const { one, many } = subject.names
-  const { version, fields, documented } = subject.resource
-  const isScoped = documented.isScoped
-  const shownVersion = fields.find(({ name, targets }) => name === version && targets.has('response'))
+  const { isScoped } = subject.resource.documented
   const record = buildEventRecordSchema(subject)
-  const deleted = shownVersion === undefined ? [buildKeySchema(subject)] : [buildKeySchema(subject), VERSION_SCHEMA]
+  const hasVersion = visibleVersionOf(subject.resource) !== null
+  const deleted = hasVersion ? [buildKeySchema(subject), VERSION_SCHEMA] : [buildKeySchema(subject)]
   return [
     writeMessage('OnCreated', `A new or restored ${one}`, [record]),
     writeMessage('OnUpdated', `A changed ${one}`, [record]),

@@ -8,9 +8,9 @@ import type { Resource } from '../../types/resource.js'
 import type { RecordBefore, Tracking } from '../../types/rooms.js'
 import { CrudConfigError } from '../common/errors.js'
 import { keyColumns } from '../common/keys.js'
-import { NO_REQUEST } from '../common/noRequest.js'
 import { Problem, problem } from '../common/problem.js'
 import { isPromise } from '../common/promise.js'
+import { visibleVersionOf } from '../common/pushReads.js'
 import { reportError } from '../common/report.js'
 import { FIRST_VERSION } from '../common/version.js'
 import { matchRecord, readRow } from '../read.js'
@@ -445,13 +445,6 @@ function findPayloadFields({ fields, computed }: Resource): readonly Field[] {
   const isShown = ({ targets }: Field): boolean => targets.has('response') || targets.has('list')
   const shown = computed.filter((field) => isShown(field) && !field.computed.isPerCaller)
   return [...new Set([...fields.filter(isShown), ...shown.flatMap((field) => field.computed.needs)])]
-}
-
-/** The version field. Returns null if the resource has no version, or if the version is hidden from some callers. */
-function visibleVersionOf({ versionField: field, behaviours }: Resource): Field | null {
-  if (field === null || !field.targets.has('response') || !field.targets.has('list')) return null
-  const anonymous = { request: NO_REQUEST, identity: null, instant: new Date() }
-  return behaviours.readable?.(field, anonymous) === false ? null : field
 }
 
 /** Number of this process's sockets in the rooms. A socket in two rooms counts twice. */

@@ -4,7 +4,15 @@ import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
 import test from 'ava'
 import { DataTypes } from 'sequelize'
-import { apiDocs, asyncApi, CrudConfigError, type CrudRouter, crudRouter, hasRole } from '../../../lib/index.js'
+import {
+  apiDocs,
+  asyncApi,
+  CrudConfigError,
+  type CrudOptions,
+  type CrudRouter,
+  crudRouter,
+  hasRole,
+} from '../../../lib/index.js'
 import { INFO } from '../../support/documented.js'
 import { openPush } from '../../support/push.js'
 import { bearer, identity } from '../../support/tokens.js'
@@ -131,6 +139,32 @@ test('every event that a client gets is what its message says', async (t) => {
   const told: unknown = heard[3]?.[1]
   t.false(Object.hasOwn(Object(told), 'mine'))
   t.true(Object.hasOwn(Object(told), 'rank'))
+})
+
+test('OnDeleted has the version if no mask hides it and lists have it, as its message says', async (t) => {
+  const { sequelize, app, io } = stage
+  const variants: Readonly<Record<string, CrudOptions>> = {
+    shown: {},
+    masked: { mask: { version: 'versions' } },
+    unlisted: { fields: { version: { exclude: 'list' } } },
+  }
+  for (const [name, options] of Object.entries(variants)) {
+    const attributes = { text: DataTypes.STRING(20), version: DataTypes.INTEGER }
+    const Sheet = sequelize.define(name, attributes, { timestamps: false })
+    await Sheet.sync()
+    const sheets = crudRouter(Sheet, { push: { io }, concurrency: { rowVersion: 'version' }, ...options })
+    app.use(sheets)
+    const subscriber = await stage.subscribe(sheets)
+    const { body } = await stage.post(sheets.resource.route, { text: 'a' })
+    const deleted = new Promise<unknown[]>((resolve) => {
+      subscriber.socket.on('OnDeleted', (...values: unknown[]) => resolve(values))
+    })
+    await stage.delete(`${sheets.resource.route}/${body.id}`)
+    t.deepEqual(await deleted, name === 'shown' ? [body.id, 0] : [body.id], name)
+    const { messages } = asyncApi({ resources: [sheets], info: INFO }).components
+    const message = Object.values(messages).find((each) => each.name === 'OnDeleted')
+    t.is(message?.['x-arguments'].length, (await deleted).length, name)
+  }
 })
 
 test('apiDocs serves it at /asyncapi.json where a resource has a hub', async (t) => {
