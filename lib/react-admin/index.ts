@@ -28,77 +28,77 @@ type List = (parameters: ListParameters, options: CallOptions) => Promise<Page>
 export function dataProvider(apiUrl: string, options: ProviderOptions = {}): DataProvider & Realtime {
   const resourceOf = createResourceFinder(apiUrl, options)
   const any: CallOptions = { ifMatch: '*' }
-  const { messages } = options
+  const withFormErrors = formErrorsBy(options.messages)
 
   return {
     supportAbortSignal: true,
     ...createRealtime(resourceOf),
 
-    getList: async (name, params) => {
-      const resource = resourceOf(name)
-      return toListResult(resource, (...given) => resource.client.list(...given), params)
-    },
+    getList: (name, params) =>
+      withFormErrors(async () => {
+        const resource = resourceOf(name)
+        return toListResult(resource, resource.client.list, params)
+      }),
 
-    getOne: async (name, { id, meta, signal }) => {
-      const resource = resourceOf(name)
-      return {
-        data: trustType(
-          toProviderRecord(resource, await resource.client.get(id, ownParameters(meta), signalOptions(signal))),
-        ),
-      }
-    },
+    getOne: (name, { id, meta, signal }) =>
+      withFormErrors(async () => {
+        const resource = resourceOf(name)
+        const row = await resource.client.get(id, ownParameters(meta), signalOptions(signal))
+        return { data: trustType(toProviderRecord(resource, row)) }
+      }),
 
-    getMany: async (name, { ids, meta, signal }) => ({
-      data: (await readRecords(resourceOf(name), ids, meta, signalOptions(signal))).map((record) => trustType(record)),
-    }),
+    getMany: (name, { ids, meta, signal }) =>
+      withFormErrors(async () => {
+        const records = await readRecords(resourceOf(name), ids, meta, signalOptions(signal))
+        return { data: records.map((record) => trustType(record)) }
+      }),
 
-    getManyReference: async (name, { target, id, ...params }) => {
-      const resource = resourceOf(name)
-      // `teams/players` is the route below the owner. Without a slash, the target is a field with the owner's key.
-      const [owner, relation] = target.split('/')
-      if (owner === undefined || relation === undefined) {
-        const list: List = (...given) => resource.client.list(...given)
-        return toListResult(resource, list, params, filter.eq(target, toOperand(target, id)))
-      }
-      const related = resourceOf(owner).client.related(id, relation)
-      return toListResult(resource, (...given) => related.list(...given), params)
-    },
+    getManyReference: (name, { target, id, ...params }) =>
+      withFormErrors(async () => {
+        const resource = resourceOf(name)
+        // `teams/players` is the route below the owner. Without a slash, the target is a field with the owner's key.
+        const [owner, relation] = target.split('/')
+        return owner === undefined || relation === undefined
+          ? toListResult(resource, resource.client.list, params, filter.eq(target, toOperand(target, id)))
+          : toListResult(resource, resourceOf(owner).client.related(id, relation).list, params)
+      }),
 
-    create: async (name, { data }) => {
-      const resource = resourceOf(name)
-      return withFormErrors(messages, async () => ({
-        data: trustType(toProviderRecord(resource, await resource.client.create(toCreateBody(resource, data)))),
-      }))
-    },
+    create: (name, { data }) =>
+      withFormErrors(async () => {
+        const resource = resourceOf(name)
+        const row = await resource.client.create(toCreateBody(resource, data))
+        return { data: trustType(toProviderRecord(resource, row)) }
+      }),
 
-    update: async (name, { id, data, previousData }) => {
-      const resource = resourceOf(name)
-      const changes = changedMembers(resource, data, previousData)
-      if (previousData !== undefined && Object.keys(changes).length === 0) return { data: previousData }
-      return withFormErrors(messages, async () => {
+    update: (name, { id, data, previousData }) =>
+      withFormErrors(async () => {
+        const resource = resourceOf(name)
+        const changes = changedMembers(resource, data, previousData)
+        if (previousData !== undefined && Object.keys(changes).length === 0) return { data: previousData }
         const row = await resource.client.update(id, changes, expectedVersion(previousData, data))
         return { data: trustType(toProviderRecord(resource, row)) }
-      })
-    },
+      }),
 
-    updateMany: async (name, { ids, data }) => {
-      const resource = resourceOf(name)
-      const changes = changedMembers(resource, data, undefined)
-      await withFormErrors(messages, () => forEach(ids, (id) => resource.client.update(id, changes, any)))
-      return { data: ids }
-    },
+    updateMany: (name, { ids, data }) =>
+      withFormErrors(async () => {
+        const resource = resourceOf(name)
+        const changes = changedMembers(resource, data, undefined)
+        await forEach(ids, (id) => resource.client.update(id, changes, any))
+        return { data: ids }
+      }),
 
-    delete: async (name, { id, previousData }) => {
-      const { client } = resourceOf(name)
-      await withFormErrors(messages, () => client.delete(id, expectedVersion(previousData)))
-      return { data: previousData ?? trustType({ id }) }
-    },
+    delete: (name, { id, previousData }) =>
+      withFormErrors(async () => {
+        await resourceOf(name).client.delete(id, expectedVersion(previousData))
+        return { data: previousData ?? trustType({ id }) }
+      }),
 
-    deleteMany: async (name, { ids }) => {
-      const { client } = resourceOf(name)
-      await forEach(ids, (id) => client.delete(id, any))
-      return { data: ids }
-    },
+    deleteMany: (name, { ids }) =>
+      withFormErrors(async () => {
+        const { client } = resourceOf(name)
+        await forEach(ids, (id) => client.delete(id, any))
+        return { data: ids }
+      }),
   }
 }
 
@@ -131,15 +131,20 @@ function trustType<T>(record: Row): T {
   return record as T
 }
 
-/** Runs a call. A rejected problem gets `body.errors`, from which react-admin's forms show messages per input. */
-async function withFormErrors<T>(messages: Messages | undefined, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    if (!(error instanceof ProblemError)) throw error
-    const title = explain(error, messages)
-    const fields = Object.entries(error.errors)
-    throw fields.length === 0 ? error : Object.assign(error, { body: { errors: formErrors(title, fields) } })
+/**
+ * Returns a function that runs a call. A rejected problem gets its message, and `body.errors`, from which react-admin's
+ * forms show messages per input.
+ */
+function formErrorsBy(messages?: Messages): <T>(call: () => Promise<T>) => Promise<T> {
+  return async (call) => {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      const title = explain(error, messages)
+      const fields = Object.entries(error.errors)
+      throw fields.length === 0 ? error : Object.assign(error, { body: { errors: formErrors(title, fields) } })
+    }
   }
 }
 

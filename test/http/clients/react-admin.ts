@@ -391,6 +391,23 @@ test('the notice of a conflict is a text or a key of the application', async (t)
   await translated.deleteMany('orders', { ids: [order.id] })
 })
 
+test('reads and the deletion of many records have the messages of the application too', async (t) => {
+  const messages = { 'not-found': 'app.gone', 'unknown-field': 'app.unknown' }
+  const translated = dataProvider(`${served.url}/api`, { messages })
+  const unknown = { filter: { nope: 1 } }
+  const reference = { id: 99, pagination: { page: 1, perPage: 5 }, sort: { field: 'id', order: 'ASC' } } as const
+  const rejections = [
+    [() => translated.getOne('orders', { id: 99 }), 'app.gone'],
+    [() => translated.getList('orders', unknown), 'app.unknown'],
+    [() => translated.getManyReference('posts', { ...reference, ...unknown, target: 'authorId' }), 'app.unknown'],
+    [() => translated.getManyReference('posts', { ...reference, filter: {}, target: 'authors/posts' }), 'app.gone'],
+    [() => translated.getMany('orders', { ids: [1], meta: { parameters: { select: 'nope' } } }), 'app.unknown'],
+    [() => translated.deleteMany('orders', { ids: [99] }), 'app.gone'],
+  ] as const
+  for (const [call, message] of rejections)
+    t.is((await t.throwsAsync(call, { instanceOf: ProblemError }))?.message, message)
+})
+
 /** The bodies of the requests that are sent meanwhile. */
 async function bodiesOf(t: ExecutionContext, act: () => Promise<unknown>): Promise<unknown[]> {
   const bodies: unknown[] = []
