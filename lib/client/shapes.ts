@@ -58,10 +58,7 @@ export type ShapesFor<R> = R extends Omit<Shapes, 'operations' | 'key'> & Partia
   ? Declared<R>
   : ModelOf<R> extends ModelStatic<Model>
     ? Inferred<R, OptionsOf<R>>
-    : { row: R; item: R; create: Partial<R>; patch: Partial<R>; key: PlainKey<R>; operations: string }
-
-/** Key of a row type that does not come from a router. Any name is allowed if the row type has an index signature. */
-type PlainKey<R> = string extends keyof R ? string | readonly string[] : 'id'
+    : { row: R; item: R; create: Partial<R>; patch: Partial<R>; key: DefaultKey<R> | 'id'; operations: string }
 
 type Declared<R> = R &
   (R extends { readonly key: unknown } ? unknown : { readonly key: 'id' }) &
@@ -139,8 +136,8 @@ type KeyNames<O, Row> = O extends { readonly keyProperty: infer K }
   : DefaultKey<Row>
 
 /**
- * Key of a resource without the option `key`: `id`, if it exists. Otherwise any member or members, because types do not
- * know the primary key.
+ * Key of a resource without the option `keyProperty`: `id`, if it exists. Otherwise any member or members, because types
+ * do not know the primary key.
  */
 type DefaultKey<Row> = string extends keyof Row
   ? string | readonly string[]

@@ -54,13 +54,7 @@ export interface ClientOptions {
 
 /** Options of a client. Options that the resource's type needs are required. */
 export type OptionsFor<S> = Omit<ClientOptions, 'key' | 'versions'> &
-  (S extends { readonly key: 'id' }
-    ? { readonly key?: 'id' }
-    : S extends { readonly key: infer K }
-      ? string extends K
-        ? { readonly key?: K }
-        : { readonly key: K }
-      : object) &
+  (S extends { readonly key: infer K } ? ('id' extends K ? { readonly key?: K } : { readonly key: K }) : object) &
   (S extends { readonly versions: true } ? { readonly versions: true } : { readonly versions?: boolean })
 
 type Suggested<Names> = (Names & string) | (string & {})

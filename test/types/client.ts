@@ -150,6 +150,21 @@ export async function checked(
   expectTypeOf((await plain.get(1)).name).toEqualTypeOf<string>()
   await plain.aggregate({ aggregate: 'count' })
 
+  // The interface of a row without `id` does not say which member is the key, so that the client may say it.
+  interface Coded {
+    code: string
+    text: string | null
+  }
+  resource<Coded>('/api/codes')
+  // @ts-expect-error: a key that is no member
+  resource<Coded>('/api/codes', { key: 'cod' })
+  const coded = resource<Coded>('/api/codes', { key: 'code' })
+  expectTypeOf((await coded.get('a')).text).toEqualTypeOf<string | null>()
+  await coded.bulkUpdate([{ code: 'a', text: null }])
+  resource<Coded>('/api/codes', { key: ['code', 'text'] })
+  // @ts-expect-error: a row with `id` has this key
+  resource<Row>('/api/rows', { key: 'name' })
+
   interface Written {
     row: Row
     item: Pick<Row, 'id'>

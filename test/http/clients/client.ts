@@ -126,7 +126,7 @@ test('a record is created, read, patched and deleted, in ones and in many', asyn
 })
 
 test('keys stand in paths as they are, whatever is in them', async (t) => {
-  const codes = resource<{ code: string; text: string }>(`${served.url}/api/codes`, { key: 'code' } as never)
+  const codes = resource<{ code: string; text: string }>(`${served.url}/api/codes`, { key: 'code' })
   for (const code of ['a/b', 'ä %2F', 'a,b', 'x?y#z', '~']) {
     const made = await codes.create({ code, text: 'old' })
     t.is(made.code, code)
