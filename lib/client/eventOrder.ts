@@ -18,33 +18,24 @@ export class EventOrder {
   readonly #known = new Map<string, KnownVersion>()
 
   /**
-   * Compares the version of a created or updated record with the known version. An event without a version is `newer`.
+   * Compares the version of an event with the known version. The version of a deletion is the record's last version. An
+   * event without a version is `newer`.
    */
-  judgeWrite(key: string, version: bigint | null, isCreated: boolean): Verdict {
+  judge(key: string, version: bigint | null, event: 'created' | 'updated' | 'deleted'): Verdict {
     if (version === null) {
       this.#known.delete(key)
       return 'newer'
     }
     const known = this.#known.get(key)
     if (known !== undefined && (known.isDeleted ? version <= known.version : version < known.version)) {
-      known.isUnclear ||= isCreated
+      known.isUnclear ||= event === 'created'
       this.#remember(key, known)
       return known.isDeleted && known.isUnclear ? 'unknown' : 'older'
     }
-    this.#remember(key, { version, isDeleted: false, isUnclear: known?.isUnclear === true })
-    return 'newer'
-  }
-
-  /** Compares the last version of a deleted record with the known version. A deletion without a version is `newer`. */
-  judgeDeletion(key: string, version: bigint | null): Verdict {
-    if (version === null) {
-      this.#known.delete(key)
-      return 'newer'
-    }
-    const known = this.#known.get(key)
-    if (known !== undefined && (known.isDeleted ? version <= known.version : version < known.version)) return 'older'
-    this.#remember(key, { version, isDeleted: true, isUnclear: known?.isUnclear === true })
-    return known?.isUnclear === true ? 'unknown' : 'newer'
+    const isDeleted = event === 'deleted'
+    const isUnclear = known?.isUnclear === true
+    this.#remember(key, { version, isDeleted, isUnclear })
+    return isDeleted && isUnclear ? 'unknown' : 'newer'
   }
 
   #remember(key: string, known: KnownVersion): void {

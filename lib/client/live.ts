@@ -158,20 +158,20 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     })
     hub.on('OnCreated', (record) =>
       handleEvent(
-        () => judgeRecord(record, true),
+        () => judgeRecord(record, 'created'),
         () => onCreated?.(record),
       ),
     )
     hub.on('OnUpdated', (record) =>
       handleEvent(
-        () => judgeRecord(record, false),
+        () => judgeRecord(record, 'updated'),
         () => onUpdated?.(record),
       ),
     )
     hub.on('OnDeleted', (key, given) => {
       const version = typeof given === 'number' ? given : undefined
       handleEvent(
-        () => order.judgeDeletion(keyText(key), parseVersion(version)),
+        () => order.judge(keyText(key), parseVersion(version), 'deleted'),
         () => onDeleted?.(key, version),
       )
     })
@@ -196,10 +196,10 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
   }
 
   /** Compares the version of a created or updated record with the known version. */
-  function judgeRecord(record: PushedRecord, isCreated: boolean): Verdict {
+  function judgeRecord(record: PushedRecord, event: 'created' | 'updated'): Verdict {
     if (keys.some((name) => (record[name] ?? null) === null)) return 'newer'
     const version = parseVersion(record[settings.version ?? 'rowVersion'])
-    return order.judgeWrite(keyText(keyOf(record, keys)), version, isCreated)
+    return order.judge(keyText(keyOf(record, keys)), version, event)
   }
 
   function handleEvent(judge: () => Verdict, deliver: () => void): void {

@@ -336,6 +336,26 @@ test('where records show versions, live drops what is older than what it has hea
   )
 })
 
+test('a record that is deleted, created again and deleted again with a lower version leaves the list', async (t) => {
+  const stage = await openPush(({ sequelize }, app, io) => {
+    const code = { type: DataTypes.STRING(10), primaryKey: true }
+    const Code = sequelize.define('code', { code, text: DataTypes.STRING(50) }, { timestamps: false })
+    app.use(crudRouter(Code, { push: { io }, concurrency: { inBody: true } }))
+  })
+  t.teardown(stage.close)
+  const api = resource<{ code: string; text: string }>(`${stage.url}/api/codes`, { key: 'code' })
+  let records: readonly object[] | undefined
+  t.teardown(api.live.records({}, (found) => (records = found)))
+  await until(t, 'the first list', () => records !== undefined)
+  const first = await api.create({ code: 'a', text: 'one' })
+  await api.delete(await api.update(first, { text: 'two' }))
+  await until(t, 'the first deletion', () => records?.length === 0)
+  const second = await api.create({ code: 'a', text: 'three' })
+  await until(t, 'the second record', () => records?.length === 1)
+  await api.delete(second)
+  await until(t, 'the second deletion', () => records?.length === 0)
+})
+
 test('live lists again at OnMissed, and says so to whoever takes the events', async (t) => {
   const stage = await open(t)
   const api = resource<Note>(`${stage.url}/api/notes`)
