@@ -40,7 +40,9 @@ export function createSend(address: string, options: ClientOptions): Send {
     if (!headers.has('Accept')) headers.set('Accept', accept)
     if (body !== undefined) headers.set('Content-Type', 'application/json')
     if (call.ifMatch !== undefined) headers.set('If-Match', call.ifMatch)
-    if (call.idempotencyKey !== undefined) headers.set('Idempotency-Key', `"${call.idempotencyKey}"`)
+    // A string of structured fields (RFC 8941, section 3.3.3).
+    const { idempotencyKey } = call
+    if (idempotencyKey !== undefined) headers.set('Idempotency-Key', `"${idempotencyKey.replace(/["\\]/g, '\\$&')}"`)
     if (READS.has(method) && isAfterWrite(address, options)) headers.append('Prefer', 'read=primary')
     const bearerToken = await token?.()
     if (bearerToken) headers.set('Authorization', `Bearer ${bearerToken}`)

@@ -70,7 +70,7 @@ const served = await openStage(({ sequelize }, app) => {
   const all = operations + Operations.BulkUpdate + Operations.Replace + Operations.Aggregate + Operations.Export
   const routes = { routes: true }
   app.use(crudRouter(Player, { operations: all, relations: { badges: routes, courts: { ...routes, write: true } } }))
-  app.use(crudRouter(Badge), crudRouter(Court), crudRouter(PlayerCourt), crudRouter(Sample))
+  app.use(crudRouter(Badge), crudRouter(Court), crudRouter(PlayerCourt), crudRouter(Sample, { idempotency: true }))
   app.use(
     crudRouter(Note, {
       concurrency: true,
@@ -411,6 +411,14 @@ test('Idempotency-Key and If-Match count as headers of a call as well, in any ca
   const thrown = await t.throwsAsync(notes.update({ ...note }, { text: 'third' }, { headers: { 'if-match': tag } }))
   t.like(thrown, { status: 412 })
   t.is((await notes.update(note, { text: 'third' }, { headers: { 'If-Match': '*' } })).text, 'third')
+})
+
+test('an Idempotency-Key may have quotes and backslashes', async (t) => {
+  const samples = resource<{ id: number; rate: number }>(`${served.url}/api/samples`)
+  for (const idempotencyKey of ['plain', 'order "7"', 'C:\\orders\\7', '"']) {
+    const { id } = await samples.create({ rate: 7 }, { idempotencyKey })
+    t.is((await samples.create({ rate: 7 }, { idempotencyKey })).id, id, idempotencyKey)
+  }
 })
 
 test('what took too long is not sent again', async (t) => {
