@@ -27,7 +27,7 @@ export interface McpOptions {
   readonly write?: boolean
   /** Whether a person must confirm each deletion, through the protocol's elicitation. Default true. */
   readonly confirm?: boolean
-  /** Maximum number of records in an answer, and in each collection of a record. Default 100. */
+  /** Maximum number of records in an answer, and of records in all its collections together. Default 100. */
   readonly maxRecords?: number
   /** Maximum size of an answer's JSON, in bytes. At least 10,000. Default 100,000. */
   readonly maxBytes?: number

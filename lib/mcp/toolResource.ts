@@ -17,7 +17,10 @@ export interface ToolResource {
   readonly identifySender: IdentityFunction
   /** Identifies the caller of a tool. Rejects anonymous callers if the resource has no policy. */
   readonly identify: IdentityFunction
-  /** Limits a parsed request. Collections have at most `maxRecords` records, and unknown body members are rejected. */
+  /**
+   * Limits a parsed request. All collections together have at most `maxRecords` records, and unknown body members are
+   * rejected.
+   */
   readonly limitIntent: (intent: Intent) => Intent
   /** Describes the resource, as in the API documents. */
   readonly describe: () => ResourceDescription
