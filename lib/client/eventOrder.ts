@@ -10,7 +10,7 @@ interface KnownVersion {
   /**
    * Whether a record with the same key may have been created again. The versions of a new record would have restarted.
    */
-  isUnclear: boolean
+  readonly isUnclear: boolean
 }
 
 /** Orders the events of each record by version, because processes of a cluster may send them in any order. */
@@ -27,15 +27,14 @@ export class EventOrder {
       return 'newer'
     }
     const known = this.#known.get(key)
-    if (known !== undefined && (known.isDeleted ? version <= known.version : version < known.version)) {
-      known.isUnclear ||= event === 'created'
-      this.#remember(key, known)
-      return known.isDeleted && known.isUnclear ? 'unknown' : 'older'
-    }
-    const isDeleted = event === 'deleted'
-    const isUnclear = known?.isUnclear === true
-    this.#remember(key, { version, isDeleted, isUnclear })
-    return isDeleted && isUnclear ? 'unknown' : 'newer'
+    const isOld = known !== undefined && (known.isDeleted ? version <= known.version : version < known.version)
+    // A restored record is created too, but its version is higher than that of the deletion.
+    const isReused = event === 'created' && known !== undefined && (isOld || !known.isDeleted)
+    const isUnclear = isReused || known?.isUnclear === true
+    const next = isOld ? { ...known, isUnclear } : { version, isDeleted: event === 'deleted', isUnclear }
+    this.#remember(key, next)
+    if (next.isDeleted && isUnclear) return 'unknown'
+    return isOld ? 'older' : 'newer'
   }
 
   #remember(key: string, known: KnownVersion): void {
