@@ -2,6 +2,7 @@ import type { Socket } from 'socket.io-client'
 import { keyOf, keyText } from './address.js'
 import { EventOrder, parseVersion, type Verdict } from './eventOrder.js'
 import { noteWrite, originOf } from './readYourWrites.js'
+import { LONGEST_WAIT, pause, readRetryAfter } from './send.js'
 import type { CallOptions, ClientOptions, Key, ListParameters, Live, LiveHandlers, Stop } from './types.js'
 
 interface LiveContext {
@@ -65,20 +66,21 @@ function mirrorRecords(
     isListing = true
     while (isDue && !ended.signal.aborted) {
       isDue = false
-      let pause = RETRY_DELAY
+      let wait = RETRY_DELAY
       try {
         const { items } = await surroundings.list(parameters, { signal: ended.signal })
         isListed = true
-        pause = LIST_INTERVAL
+        wait = LIST_INTERVAL
         if (!ended.signal.aborted) onChange(items)
       } catch (error) {
-        // A request that the server rejected is not retried.
-        const { status } = Object(error)
-        isDue ||= !status || status > 499
+        // A request that the server rejected is not retried, unless it was one of too many.
+        const { status, response } = Object(error)
+        isDue ||= !status || status === 429 || status > 499
+        wait = Math.min(Math.max(wait, readRetryAfter(response) ?? 0), LONGEST_WAIT)
         // An error of `onError` itself is uncaught, and does not end the connection.
         if (!ended.signal.aborted) queueMicrotask(() => onError(error))
       }
-      await new Promise((resolve) => setTimeout(resolve, pause))
+      await pause(wait, ended.signal).catch(() => undefined)
     }
     isListing = false
   }

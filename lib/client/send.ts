@@ -23,7 +23,7 @@ export interface SuccessResponse {
 export type Send = (call: ClientRequest) => Promise<SuccessResponse>
 
 /** Longest wait before a retry, in milliseconds. If a server requests a longer wait, the request fails. */
-const LONGEST_WAIT = 30_000
+export const LONGEST_WAIT = 30_000
 const FIRST_WAIT = 200
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
@@ -121,20 +121,24 @@ function isRepeatable(method: string, headers: Headers, { status, code }: Proble
 
 /** Milliseconds before the next attempt. Null if the server requests more than `LONGEST_WAIT`. */
 function retryDelay({ response }: ProblemError, tried: number): number | null {
-  const retryAfter = parseRetryAfter(response?.headers.get('retry-after') ?? null)
+  const retryAfter = readRetryAfter(response)
   if (retryAfter === null) return FIRST_WAIT * 2 ** tried * (0.5 + Math.random() / 2)
   // A random delay prevents clients with an equal Retry-After from returning at the same moment.
   return retryAfter > LONGEST_WAIT ? null : retryAfter + Math.random() * FIRST_WAIT
 }
 
-/** Parses Retry-After, which has seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds from now. */
-function parseRetryAfter(text: string | null): number | null {
-  if (text === null) return null
+/**
+ * Reads Retry-After, which has seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds from now, or null
+ * without the header.
+ */
+export function readRetryAfter(response: Response | null | undefined): number | null {
+  const text = response?.headers.get('retry-after') ?? ''
   const until = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
   return Number.isNaN(until) ? null : Math.max(0, until)
 }
 
-function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+/** Waits. Rejects with the signal's reason when the signal aborts. */
+export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(finish, milliseconds)
     function finish(): void {

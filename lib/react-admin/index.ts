@@ -7,7 +7,7 @@ import { forEach, ownParameters, readRecords, signalOptions, toListParameters, t
 import { joinConditionsByAnd, toOperand } from '../providers/conditions.js'
 import { explain, fieldPath, type Messages } from '../providers/messages.js'
 import { changedMembers, expectedVersion, toCreateBody, toProviderRecord } from '../providers/records.js'
-import { type ClientResource, createResourceFinder, type ProviderOptions, type Row } from '../providers/resources.js'
+import { type ClientResource, createResourceFinder, type ProviderOptions } from '../providers/resources.js'
 import { toFilters } from './filters.js'
 import { createRealtime, type Realtime } from './realtime.js'
 
@@ -44,13 +44,12 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
       withFormErrors(async () => {
         const resource = resourceOf(name)
         const row = await resource.client.get(id, ownParameters(meta), signalOptions(signal))
-        return { data: trustType(toProviderRecord(resource, row)) }
+        return { data: toProviderRecord(resource, row) }
       }),
 
     getMany: (name, { ids, meta, signal }) =>
       withFormErrors(async () => {
-        const records = await readRecords(resourceOf(name), ids, meta, signalOptions(signal))
-        return { data: records.map((record) => trustType(record)) }
+        return { data: await readRecords(resourceOf(name), ids, meta, signalOptions(signal)) }
       }),
 
     getManyReference: (name, { target, id, ...params }) =>
@@ -67,7 +66,7 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
       withFormErrors(async () => {
         const resource = resourceOf(name)
         const row = await resource.client.create(toCreateBody(resource, data))
-        return { data: trustType(toProviderRecord(resource, row)) }
+        return { data: toProviderRecord(resource, row) }
       }),
 
     update: (name, { id, data, previousData }) =>
@@ -76,7 +75,7 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
         const changes = changedMembers(resource, data, previousData)
         if (previousData !== undefined && Object.keys(changes).length === 0) return { data: previousData }
         const row = await resource.client.update(id, changes, expectedVersion(previousData, data))
-        return { data: trustType(toProviderRecord(resource, row)) }
+        return { data: toProviderRecord(resource, row) }
       }),
 
     updateMany: (name, { ids, data }) =>
@@ -90,7 +89,7 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
     delete: (name, { id, previousData }) =>
       withFormErrors(async () => {
         await resourceOf(name).client.delete(id, expectedVersion(previousData))
-        return { data: previousData ?? trustType({ id }) }
+        return { data: previousData ?? { id } }
       }),
 
     deleteMany: (name, { ids }) =>
@@ -102,12 +101,12 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
   }
 }
 
-async function toListResult<T>(
+async function toListResult(
   resource: ClientResource,
   list: List,
   { pagination, sort, filter: given, meta, signal }: GetListParams,
   ...conditions: readonly string[]
-): Promise<GetListResult<T & { id: never }>> {
+): Promise<GetListResult> {
   const { condition, parameters: found } = toFilters(resource, given)
   const listParameters = toListParameters(
     {
@@ -122,23 +121,18 @@ async function toListResult<T>(
   )
   if (listParameters === null) return { data: [], total: 0 }
   const { items, totalCount, hasNextPage, hasPreviousPage } = await list(listParameters, signalOptions(signal))
-  const data = items.map((item) => trustType<T & { id: never }>(toProviderRecord(resource, item)))
+  const data = items.map((item) => toProviderRecord(resource, item))
   return totalCount === null ? { data, pageInfo: { hasNextPage, hasPreviousPage } } : { data, total: totalCount }
-}
-
-/** The caller's record type is not checked at run time. */
-function trustType<T>(record: Row): T {
-  return record as T
 }
 
 /**
  * Returns a function that runs a call. A rejected problem gets its message, and `body.errors`, from which react-admin's
- * forms show messages per input.
+ * forms show messages per input. The caller's record type is not checked at run time.
  */
-function formErrorsBy(messages?: Messages): <T>(call: () => Promise<T>) => Promise<T> {
-  return async (call) => {
+function formErrorsBy(messages?: Messages): <T>(call: () => Promise<unknown>) => Promise<T> {
+  return async <T>(call: () => Promise<unknown>) => {
     try {
-      return await call()
+      return (await call()) as T
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       const title = explain(error, messages)

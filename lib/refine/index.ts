@@ -4,13 +4,7 @@ import type { DataProvider, GetListParams } from '@refinedev/core'
 import { type CallOptions, type ListParameters, ProblemError } from '../client/index.js'
 import { forEach, ownParameters, readRecords, signalOptions, toListParameters } from '../providers/calls.js'
 import { explain, fieldPath, type Messages } from '../providers/messages.js'
-import {
-  changedMembers,
-  expectedVersion,
-  type ProviderRecord,
-  toCreateBody,
-  toProviderRecord,
-} from '../providers/records.js'
+import { changedMembers, expectedVersion, toCreateBody, toProviderRecord } from '../providers/records.js'
 import { type ClientResource, createResourceFinder, type ProviderOptions } from '../providers/resources.js'
 import { toFilters, toSortParameters } from './filters.js'
 import { type ListResult, readAllPages, readKeysetPage, readPage } from './pages.js'
@@ -34,43 +28,32 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Req
   return {
     getApiUrl: () => apiUrl,
 
-    getList: ({ resource: name, ...params }) =>
-      withHttpErrors(async () => {
-        const { data, ...rest } = await listPage(resourceOf(name), params)
-        return { data: data.map((record) => trustType(record)), ...rest }
-      }),
+    getList: ({ resource: name, ...params }) => withHttpErrors(async () => listPage(resourceOf(name), params)),
 
     getOne: ({ resource: name, id, meta }) =>
       withHttpErrors(async () => {
         const resource = resourceOf(name)
-        return {
-          data: trustType(
-            toProviderRecord(resource, await resource.client.get(id, ownParameters(meta), readCallOptions(meta))),
-          ),
-        }
+        const row = await resource.client.get(id, ownParameters(meta), readCallOptions(meta))
+        return { data: toProviderRecord(resource, row) }
       }),
 
     getMany: ({ resource: name, ids, meta }) =>
-      withHttpErrors(async () => {
-        const records = await readRecords(resourceOf(name), ids, meta, readCallOptions(meta))
-        return { data: records.map((record) => trustType(record)) }
-      }),
+      withHttpErrors(async () => ({
+        data: await readRecords(resourceOf(name), ids, meta, readCallOptions(meta)),
+      })),
 
     create: ({ resource: name, variables }) =>
       withHttpErrors(async () => {
         const resource = resourceOf(name)
-        return {
-          data: trustType(
-            toProviderRecord(resource, await resource.client.create(toCreateBody(resource, Object(variables)))),
-          ),
-        }
+        const row = await resource.client.create(toCreateBody(resource, Object(variables)))
+        return { data: toProviderRecord(resource, row) }
       }),
 
     createMany: ({ resource: name, variables }) =>
       withHttpErrors(async () => {
         const resource = resourceOf(name)
         const rows = await resource.client.bulkCreate(variables.map((each) => toCreateBody(resource, Object(each))))
-        return { data: rows.map((row) => trustType(toProviderRecord(resource, row))) }
+        return { data: rows.map((row) => toProviderRecord(resource, row)) }
       }),
 
     update: ({ resource: name, id, variables, meta }) =>
@@ -78,9 +61,9 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Req
         const resource = resourceOf(name)
         const previous: unknown = meta?.previousData
         const changes = changedMembers(resource, Object(variables), previous)
-        if (previous !== undefined && Object.keys(changes).length === 0) return { data: trustType(Object(previous)) }
+        if (previous !== undefined && Object.keys(changes).length === 0) return { data: Object(previous) }
         const row = await resource.client.update(id, changes, expectedVersion(variables, previous))
-        return { data: trustType(toProviderRecord(resource, row)) }
+        return { data: toProviderRecord(resource, row) }
       }),
 
     updateMany: ({ resource: name, ids, variables }) =>
@@ -88,20 +71,20 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Req
         const resource = resourceOf(name)
         const changes = changedMembers(resource, Object(variables), undefined)
         const rows = await forEach(ids, (id) => resource.client.update(id, changes, any))
-        return { data: rows.map((row) => trustType(toProviderRecord(resource, row))) }
+        return { data: rows.map((row) => toProviderRecord(resource, row)) }
       }),
 
     deleteOne: ({ resource: name, id, variables }) =>
       withHttpErrors(async () => {
         await resourceOf(name).client.delete(id, expectedVersion(variables))
-        return { data: trustType({ id }) }
+        return { data: { id } }
       }),
 
     deleteMany: ({ resource: name, ids }) =>
       withHttpErrors(async () => {
         const { client } = resourceOf(name)
         await forEach(ids, (id) => client.delete(id, any))
-        return { data: ids.map((id) => trustType({ id })) }
+        return { data: ids.map((id) => ({ id })) }
       }),
   }
 }
@@ -137,21 +120,14 @@ function readCallOptions(meta: GetListParams['meta']): CallOptions {
   return signalOptions(meta?.queryContext?.signal)
 }
 
-/** The caller's record type is not checked at run time. */
-function trustType<T>(record: ProviderRecord | { readonly id: string | number }): T {
-  return record as T
-}
-
-type Wrap = <T>(call: () => Promise<T>) => Promise<T>
-
 /**
  * Returns a function that runs a call. A rejected problem becomes an `HttpError` of Refine with `errors`, which
- * Refine's forms show.
+ * Refine's forms show. The caller's record type is not checked at run time.
  */
-function httpErrorsBy(messages?: Messages): Wrap {
-  return async (call) => {
+function httpErrorsBy(messages?: Messages): <T>(call: () => Promise<unknown>) => Promise<T> {
+  return async <T>(call: () => Promise<unknown>) => {
     try {
-      return await call()
+      return (await call()) as T
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       explain(error, messages)

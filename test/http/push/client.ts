@@ -154,6 +154,26 @@ test('live.records tries a list again that the server could not answer, without 
   await until(t, 'the list', () => records.length === 1)
 })
 
+test('live.records tries a list again that was one too many, when the server wants it', async (t) => {
+  const stage = await open(t)
+  const times: number[] = []
+  const limited: typeof fetch = (...given) => {
+    times.push(performance.now())
+    if (times.length > 1) return fetch(...given)
+    return Promise.resolve(new Response('{}', { status: 429, headers: { 'Retry-After': '2' } }))
+  }
+  await resource<Note>(`${stage.url}/api/notes`).create({ text: 'there' })
+  const api = resource<Note>(`${stage.url}/api/notes`, { fetch: limited, retries: 0 })
+  let records: readonly Note[] = []
+  const errors: unknown[] = []
+  const stop = api.live.records({}, (found) => (records = found), { onError: (error) => errors.push(error) })
+  t.teardown(stop)
+  await until(t, 'the list', () => records.length === 1)
+  const [first = 0, second = 0] = times
+  t.true(second - first >= 1990, `${second - first} ms`)
+  t.is(errors.length, 1)
+})
+
 test('live.records goes on after a list that failed, also where onError throws', async (t) => {
   const stage = await open(t)
   let isFailing = true
