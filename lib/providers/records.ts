@@ -1,4 +1,5 @@
 import { keyOf, keyText } from '../client/address.js'
+import { parseVersion } from '../client/eventOrder.js'
 import { etagOf } from '../client/index.js'
 import type { ClientResource, Row } from './resources.js'
 
@@ -9,7 +10,8 @@ export interface ProviderRecord extends Row {
 }
 
 export function toProviderRecord(resource: ClientResource, row: Row): ProviderRecord {
-  const tag = etagOf(row) ?? toEntityTag(row[resource.version])
+  const version = parseVersion(row[resource.version])
+  const tag = etagOf(row) ?? (version === null ? null : `W/"${version}"`)
   return { ...row, id: idOf(resource, row), ...(tag === null ? {} : { _etag: tag }) }
 }
 
@@ -25,12 +27,6 @@ function idOf({ keys }: ClientResource, row: Row): string | number {
  */
 export function idsOf(resource: ClientResource, row: Row): readonly (string | number)[] {
   return resource.keys.every((name) => name in row) ? [idOf(resource, row)] : []
-}
-
-function toEntityTag(version: unknown): string | null {
-  return (typeof version === 'number' || typeof version === 'string') && /^\d+$/.test(String(version))
-    ? `W/"${version}"`
-    : null
 }
 
 /** Finds the expected version of a write: the `_etag` of the first record that has an `_etag`. */

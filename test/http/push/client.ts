@@ -174,6 +174,24 @@ test('live.records tries a list again that was one too many, when the server wan
   t.is(errors.length, 1)
 })
 
+test('live.records does not repeat a list that took the server too long, until the next event', async (t) => {
+  const stage = await open(t)
+  let lists = 0
+  const slow: typeof fetch = (...given) => {
+    lists += 1
+    if (lists > 1) return fetch(...given)
+    return Promise.resolve(new Response('{"code":"timeout"}', { status: 503, headers: { 'Retry-After': '1' } }))
+  }
+  const api = resource<Note>(`${stage.url}/api/notes`, { fetch: slow })
+  let records: readonly Note[] = []
+  t.teardown(api.live.records({}, (found) => (records = found), { onError: () => undefined }))
+  await until(t, 'the first list', () => lists === 1)
+  await wait(2500)
+  t.is(lists, 1)
+  await stage.post('/api/notes', { text: 'later' })
+  await until(t, 'the list after the event', () => records.length === 1)
+})
+
 test('live.records goes on after a list that failed, also where onError throws', async (t) => {
   const stage = await open(t)
   let isFailing = true
