@@ -11,6 +11,8 @@ interface KnownVersion {
    * Whether a record with the same key may have been created again. The versions of a new record would have restarted.
    */
   readonly isUnclear: boolean
+  /** Whether events may have been missed since. The record may have been deleted and created again. */
+  readonly isDoubtful: boolean
 }
 
 /** Orders the events of each record by version, because processes of a cluster may send them in any order. */
@@ -31,10 +33,17 @@ export class EventOrder {
     // A restored record is created too, but its version is higher than that of the deletion.
     const isReused = event === 'created' && known !== undefined && (isOld || !known.isDeleted)
     const isUnclear = isReused || known?.isUnclear === true
-    const next = isOld ? { ...known, isUnclear } : { version, isDeleted: event === 'deleted', isUnclear }
+    const next = isOld
+      ? { ...known, isUnclear }
+      : { version, isDeleted: event === 'deleted', isUnclear, isDoubtful: false }
     this.#remember(key, next)
-    if (next.isDeleted && isUnclear) return 'unknown'
+    if (next.isDoubtful || (next.isDeleted && isUnclear)) return 'unknown'
     return isOld ? 'older' : 'newer'
+  }
+
+  /** Notes that events may have been missed. Until a newer event of a record, old events of it are `unknown`. */
+  doubt(): void {
+    for (const [key, known] of this.#known) this.#known.set(key, { ...known, isDoubtful: true })
   }
 
   #remember(key: string, known: KnownVersion): void {

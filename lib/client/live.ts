@@ -157,7 +157,10 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
       wasLive = true
       onState('live')
       onConnect?.()
-      if (!isWhole) onMissed?.()
+      if (!isWhole) {
+        order.doubt()
+        onMissed?.()
+      }
     })
     hub.on('OnCreated', (record) =>
       handleEvent(
@@ -179,6 +182,7 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
       )
     })
     hub.on('OnMissed', () => {
+      order.doubt()
       missing ??= setTimeout(() => {
         missing = undefined
         onMissed?.()

@@ -9,7 +9,8 @@ const MAX_KEYS = 50
 /** A framework's list request, translated to the service's filter and parameters. */
 export interface ProviderListRequest {
   readonly condition: Condition
-  readonly parameters: ListParameters
+  /** Undefined parameters are not sent. */
+  readonly parameters: Row
 }
 
 /**

@@ -112,8 +112,9 @@ async function toListResult(
     {
       condition: joinConditionsByAnd([condition, ...conditions]),
       parameters: {
-        ...(pagination === undefined ? {} : { page: pagination.page, pageSize: pagination.perPage }),
-        ...(sort === undefined ? {} : { sort: toSort(resource, sort.field, sort.order === 'DESC') }),
+        page: pagination?.page,
+        pageSize: pagination?.perPage,
+        sort: sort && toSort(resource, sort.field, sort.order === 'DESC'),
         ...found,
       },
     },

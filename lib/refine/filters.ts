@@ -133,7 +133,6 @@ function toCondition(resource: ClientResource, given: CrudFilter): Condition {
   return given.value === undefined ? true : compare(fieldOf(resource, given.field), given.value)
 }
 
-export function toSortParameters(resource: ClientResource, sorters: readonly CrudSort[]): { readonly sort?: string } {
-  if (sorters.length === 0) return {}
-  return { sort: sorters.map(({ field, order }) => toSort(resource, field, order === 'desc')).join(',') }
+export function toSorts(resource: ClientResource, sorters: readonly CrudSort[]): string | undefined {
+  return sorters.map(({ field, order }) => toSort(resource, field, order === 'desc')).join(',') || undefined
 }

@@ -1,12 +1,12 @@
 /** Data provider and live provider for Refine, built on the client. */
 
 import type { DataProvider, GetListParams } from '@refinedev/core'
-import { type CallOptions, type ListParameters, ProblemError } from '../client/index.js'
+import { type CallOptions, ProblemError } from '../client/index.js'
 import { forEach, ownParameters, readRecords, signalOptions, toListParameters } from '../providers/calls.js'
 import { explain, fieldPath, type Messages } from '../providers/messages.js'
 import { changedMembers, expectedVersion, toCreateBody, toProviderRecord } from '../providers/records.js'
 import { type ClientResource, createResourceFinder, type ProviderOptions } from '../providers/resources.js'
-import { toFilters, toSortParameters } from './filters.js'
+import { toFilters, toSorts } from './filters.js'
 import { type ListResult, readAllPages, readKeysetPage, readPage } from './pages.js'
 
 export type { ProviderRecord } from '../providers/records.js'
@@ -94,20 +94,18 @@ async function listPage(
   { pagination, sorters = [], filters = [], meta }: Omit<GetListParams, 'resource'>,
 ): Promise<ListResult> {
   const { condition, parameters: found } = toFilters(resource, filters)
-  const { mode = 'server', pageSize } = pagination ?? {}
   // In an infinite list, `currentPage` is the cursor of the next page instead of a number.
-  const page: unknown = pagination?.currentPage
-  const parameters: ListParameters = {
-    ...(typeof page === 'number' ? { page } : {}),
-    ...(pageSize === undefined ? {} : { pageSize }),
-    ...toSortParameters(resource, sorters),
-    ...found,
-  }
+  const {
+    mode = 'server',
+    pageSize,
+    currentPage: page,
+  }: { mode?: string; pageSize?: number; currentPage?: unknown } = pagination ?? {}
+  const parameters = { page, pageSize, sort: toSorts(resource, sorters), ...found }
   const listParameters = toListParameters({ condition, parameters }, meta)
   if (listParameters === null) return { data: [], total: 0 }
   const options = readCallOptions(meta)
   if (mode !== 'server') {
-    const { page: _, pageSize: __, ...rest } = listParameters
+    const { pageSize: _, ...rest } = listParameters
     return readAllPages(resource, rest, options)
   }
   const cursor: unknown = typeof page === 'string' ? page : meta?.cursor

@@ -1,4 +1,3 @@
-import type { KeysetPage } from '../../types/reply.js'
 import type { CallOptions, ListParameters } from '../client/index.js'
 import { type ProviderRecord, toProviderRecord } from '../providers/records.js'
 import type { ClientResource } from '../providers/resources.js'
@@ -34,9 +33,8 @@ export async function readKeysetPage(
   const place = cursor.startsWith(PREVIOUS_PREFIX)
     ? { before: cursor.slice(PREVIOUS_PREFIX.length) }
     : { after: cursor }
-  const page: object = await resource.client.list({ ...parameters, ...place }, options)
-  if (!isKeyset(page)) throw new TypeError(`${resource.name}: the server returned no page with cursors.`)
-  const { items, nextCursor, previousCursor } = page
+  const { items, nextCursor, previousCursor } = await resource.client.list({ ...parameters, ...place }, options)
+  if (nextCursor === undefined) throw new TypeError(`${resource.name}: the server returned no page with cursors.`)
   const data = items.map((item) => toProviderRecord(resource, item))
   return {
     data,
@@ -46,10 +44,6 @@ export async function readKeysetPage(
       ...(previousCursor === null ? {} : { prev: `${PREVIOUS_PREFIX}${previousCursor}` }),
     },
   }
-}
-
-function isKeyset(page: object): page is KeysetPage {
-  return 'nextCursor' in page && 'previousCursor' in page
 }
 
 /** Reads all records, in keyset pages. */

@@ -384,7 +384,8 @@ test('where records show versions, live drops what is older than what it has hea
   )
 })
 
-test('a record that is deleted, created again and deleted again with a lower version leaves the list', async (t) => {
+/** A resource whose clients choose the keys and see the versions, and its live list. */
+async function openCodes(t: ExecutionContext) {
   const stage = await openPush(({ sequelize }, app, io) => {
     const code = { type: DataTypes.STRING(10), primaryKey: true }
     const Code = sequelize.define('code', { code, text: DataTypes.STRING(50) }, { timestamps: false })
@@ -392,16 +393,44 @@ test('a record that is deleted, created again and deleted again with a lower ver
   })
   t.teardown(stage.close)
   const api = resource<{ code: string; text: string }>(`${stage.url}/api/codes`, { key: 'code' })
-  let records: readonly object[] | undefined
-  t.teardown(api.live.records({}, (found) => (records = found)))
-  await until(t, 'the first list', () => records !== undefined)
+  const states: LiveState[] = []
+  let texts: readonly string[] | undefined
+  const stop = api.live.records({}, (found) => (texts = found.map(({ text }) => text)), {
+    onState: (state) => states.push(state),
+  })
+  t.teardown(stop)
+  const shows = (...expected: readonly string[]): Promise<void> =>
+    until(t, `the list shows ${expected}`, () => JSON.stringify(texts) === JSON.stringify(expected))
+  await shows()
+  return { stage, api, states, shows }
+}
+
+test('a record that is deleted, created again and deleted again with a lower version leaves the list', async (t) => {
+  const { api, shows } = await openCodes(t)
   const first = await api.create({ code: 'a', text: 'one' })
   await api.delete(await api.update(first, { text: 'two' }))
-  await until(t, 'the first deletion', () => records?.length === 0)
+  await shows()
   const second = await api.create({ code: 'a', text: 'three' })
-  await until(t, 'the second record', () => records?.length === 1)
+  await shows('three')
   await api.delete(second)
-  await until(t, 'the second deletion', () => records?.length === 0)
+  await shows()
+})
+
+test('a record that is created again while the connection is lost has versions that are not old', async (t) => {
+  const { stage, api, states, shows } = await openCodes(t)
+  let first = await api.create({ code: 'a', text: 'one' })
+  for (const text of ['two', 'three']) first = await api.update(first, { text })
+  await shows('three')
+  stage.io.of('/api/codes/hub').disconnectSockets(false)
+  await until(t, 'offline', () => states.at(-1) === 'offline')
+  await api.delete(first)
+  const second = await api.create({ code: 'a', text: 'new' })
+  await until(t, 'live again', () => states.at(-1) === 'live')
+  await shows('new')
+  const third = await api.update(second, { text: 'newer' })
+  await shows('newer')
+  await api.delete(third)
+  await shows()
 })
 
 test('live lists again at OnMissed, and says so to whoever takes the events', async (t) => {
