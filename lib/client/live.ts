@@ -74,9 +74,9 @@ function mirrorRecords(
         if (!ended.signal.aborted) onChange(items)
       } catch (error) {
         // A request that the server rejected is not retried, unless it was one of too many. After a timeout, the same
-        // request would probably exceed the timeout again.
+        // request would probably exceed the timeout again. An error of `onChange` is not an error of the request.
         const { status, code, response } = Object(error)
-        isDue ||= !status || status === 429 || (status > 499 && code !== 'timeout')
+        isDue ||= wait === RETRY_DELAY && (!status || status === 429 || (status > 499 && code !== 'timeout'))
         wait = Math.min(Math.max(wait, readRetryAfter(response) ?? 0), LONGEST_WAIT)
         // An error of `onError` itself is uncaught, and does not end the connection.
         if (!ended.signal.aborted) queueMicrotask(() => onError(error))

@@ -192,6 +192,28 @@ test('live.records does not repeat a list that took the server too long, until t
   await until(t, 'the list after the event', () => records.length === 1)
 })
 
+test('live.records repeats no list because onChange throws, and lists again at the next event', async (t) => {
+  const stage = await open(t)
+  let lists = 0
+  const counting: typeof fetch = (...given) => {
+    lists += 1
+    return fetch(...given)
+  }
+  const errors: unknown[] = []
+  let records: readonly Note[] = []
+  const onChange = (found: readonly Note[]): void => {
+    if (found.length === 0) throw new Error('of the page')
+    records = found
+  }
+  const api = resource<Note>(`${stage.url}/api/notes`, { fetch: counting })
+  t.teardown(api.live.records({}, onChange, { onError: (error) => errors.push(error) }))
+  await until(t, 'the error', () => errors.length === 1)
+  await wait(1200)
+  t.deepEqual([lists, errors.length], [1, 1])
+  await stage.post('/api/notes', { text: 'later' })
+  await until(t, 'the list after the event', () => records.length === 1)
+})
+
 test('live.records goes on after a list that failed, also where onError throws', async (t) => {
   const stage = await open(t)
   let isFailing = true
