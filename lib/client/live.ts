@@ -77,7 +77,7 @@ function mirrorRecords(
         // request would probably exceed the timeout again. An error of `onChange` is not an error of the request.
         const { status, code, response } = Object(error)
         isDue ||= wait === RETRY_DELAY && (!status || status === 429 || (status > 499 && code !== 'timeout'))
-        wait = Math.min(Math.max(wait, readRetryAfter(response) ?? 0), LONGEST_WAIT)
+        wait = Math.min(Math.max(wait, readRetryAfter(response) || 0), LONGEST_WAIT)
         // An error of `onError` itself is uncaught, and does not end the connection.
         if (!ended.signal.aborted) queueMicrotask(() => onError(error))
       }

@@ -164,8 +164,7 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
       get: (key) => query([address, 'get', keyText(key)], (options) => get(key, {}, options)),
       infinite: (parameters) => ({
         queryKey: [address, 'infinite', parameters ?? {}],
-        queryFn: ({ signal, pageParam }) =>
-          read('', { ...parameters, after: pageParam }, signal === undefined ? {} : { signal }),
+        queryFn: ({ signal, pageParam }) => read('', { ...parameters, after: pageParam }, { signal }),
         structuralSharing: false,
         initialPageParam: '',
         getNextPageParam: ({ nextCursor }) => nextCursor,
@@ -177,7 +176,7 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
 function query<T>(queryKey: readonly unknown[], send: (options: CallOptions) => Promise<T>) {
   return {
     queryKey,
-    queryFn: ({ signal }: { readonly signal?: AbortSignal }) => send(signal === undefined ? {} : { signal }),
+    queryFn: ({ signal }: { readonly signal?: AbortSignal }) => send({ signal }),
     structuralSharing: false as const,
   }
 }

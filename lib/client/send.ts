@@ -122,19 +122,19 @@ function isRepeatable(method: string, headers: Headers, { status, code }: Proble
 /** Milliseconds before the next attempt. Null if the server requests more than `LONGEST_WAIT`. */
 function retryDelay({ response }: ProblemError, tried: number): number | null {
   const retryAfter = readRetryAfter(response)
-  if (retryAfter === null) return FIRST_WAIT * 2 ** tried * (0.5 + Math.random() / 2)
+  if (Number.isNaN(retryAfter)) return FIRST_WAIT * 2 ** tried * (0.5 + Math.random() / 2)
   // A random delay prevents clients with an equal Retry-After from returning at the same moment.
   return retryAfter > LONGEST_WAIT ? null : retryAfter + Math.random() * FIRST_WAIT
 }
 
 /**
- * Reads Retry-After, which has seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds from now, or null
- * without the header.
+ * Reads Retry-After, which has seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds from now, or NaN without
+ * the header.
  */
-export function readRetryAfter(response: Response | null | undefined): number | null {
+export function readRetryAfter(response: Response | null | undefined): number {
   const text = response?.headers.get('retry-after') ?? ''
   const until = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isNaN(until) ? null : Math.max(0, until)
+  return Math.max(0, until)
 }
 
 /** Waits. Rejects with the signal's reason when the signal aborts. */

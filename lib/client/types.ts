@@ -13,7 +13,7 @@ import type { Shapes } from './shapes.js'
 /** Options of a call, the last argument of every method. */
 export interface CallOptions {
   /** Aborts the request, and also the wait between attempts. The method rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   readonly headers?: Readonly<Record<string, string>>
   /** For writes: the expected version, or `*` for any version. Replaces the stored version of the record. */
   readonly ifMatch?: string

@@ -83,7 +83,3 @@ export async function forEach<T, R>(all: readonly T[], act: (each: T) => Promise
     return outcome.value
   })
 }
-
-export function signalOptions(signal: AbortSignal | undefined): CallOptions {
-  return signal === undefined ? {} : { signal }
-}

@@ -3,7 +3,7 @@
 import type { DataProvider, GetListParams, GetListResult } from 'ra-core'
 import type { Page } from '../../types/reply.js'
 import { type CallOptions, filter, type ListParameters, ProblemError } from '../client/index.js'
-import { forEach, ownParameters, readRecords, signalOptions, toListParameters, toSort } from '../providers/calls.js'
+import { forEach, ownParameters, readRecords, toListParameters, toSort } from '../providers/calls.js'
 import { joinConditionsByAnd, toOperand } from '../providers/conditions.js'
 import { explain, fieldPath, type Messages } from '../providers/messages.js'
 import { changedMembers, expectedVersion, toCreateBody, toProviderRecord } from '../providers/records.js'
@@ -43,13 +43,13 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
     getOne: (name, { id, meta, signal }) =>
       withFormErrors(async () => {
         const resource = resourceOf(name)
-        const row = await resource.client.get(id, ownParameters(meta), signalOptions(signal))
+        const row = await resource.client.get(id, ownParameters(meta), { signal })
         return { data: toProviderRecord(resource, row) }
       }),
 
     getMany: (name, { ids, meta, signal }) =>
       withFormErrors(async () => {
-        return { data: await readRecords(resourceOf(name), ids, meta, signalOptions(signal)) }
+        return { data: await readRecords(resourceOf(name), ids, meta, { signal }) }
       }),
 
     getManyReference: (name, { target, id, ...params }) =>
@@ -121,7 +121,7 @@ async function toListResult(
     meta,
   )
   if (listParameters === null) return { data: [], total: 0 }
-  const { items, totalCount, hasNextPage, hasPreviousPage } = await list(listParameters, signalOptions(signal))
+  const { items, totalCount, hasNextPage, hasPreviousPage } = await list(listParameters, { signal })
   const data = items.map((item) => toProviderRecord(resource, item))
   return totalCount === null ? { data, pageInfo: { hasNextPage, hasPreviousPage } } : { data, total: totalCount }
 }

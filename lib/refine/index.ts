@@ -2,7 +2,7 @@
 
 import type { DataProvider, GetListParams } from '@refinedev/core'
 import { type CallOptions, ProblemError } from '../client/index.js'
-import { forEach, ownParameters, readRecords, signalOptions, toListParameters } from '../providers/calls.js'
+import { forEach, ownParameters, readRecords, toListParameters } from '../providers/calls.js'
 import { explain, fieldPath, type Messages } from '../providers/messages.js'
 import { changedMembers, expectedVersion, toCreateBody, toProviderRecord } from '../providers/records.js'
 import { type ClientResource, createResourceFinder, type ProviderOptions } from '../providers/resources.js'
@@ -115,7 +115,7 @@ async function listPage(
 }
 
 function readCallOptions(meta: GetListParams['meta']): CallOptions {
-  return signalOptions(meta?.queryContext?.signal)
+  return { signal: meta?.queryContext?.signal }
 }
 
 /**
