@@ -150,7 +150,7 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     socket = hub
     const reconnect = (): void => {
       clearTimeout(timer)
-      timer = setTimeout(() => hub.connect(), RETRY_DELAY)
+      timer = setTimeout(() => hub.connect(), RETRY_DELAY + Math.random() * RECONNECT_SPREAD)
     }
     hub.on('connect', () => {
       const isWhole = !wasLive || hub.recovered

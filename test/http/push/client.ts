@@ -134,6 +134,19 @@ test('whoever the server cuts off comes back, and lists again what was missed', 
   await until(t, 'what was missed', () => records.length === 1)
 })
 
+test('clients that the server cuts off together come back one after the other', async (t) => {
+  const stage = await open(t)
+  const hub = stage.io.of('/api/notes/hub')
+  for (let each = 0; each < 6; each += 1) t.teardown(resource<Note>(`${stage.url}/api/notes`).live({}))
+  await until(t, 'all are connected', () => hub.sockets.size === 6)
+  const times: number[] = []
+  hub.on('connection', () => times.push(performance.now()))
+  hub.disconnectSockets(false)
+  await until(t, 'all are back', () => times.length === 6)
+  const spread = Math.max(...times) - Math.min(...times)
+  t.true(spread > 100, `${spread} ms`)
+})
+
 test('live.records tries a list again that the server could not answer, without any event', async (t) => {
   const stage = await open(t)
   let failures = 2
