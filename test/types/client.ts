@@ -147,6 +147,7 @@ export async function checked(
     name: string
   }
   const plain = resource<Row>('/api/rows')
+  await plain.list({}, { signal: undefined })
   expectTypeOf((await plain.get(1)).name).toEqualTypeOf<string>()
   await plain.aggregate({ aggregate: 'count' })
 
