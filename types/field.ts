@@ -24,8 +24,9 @@ export interface ValueType {
   readonly single?: boolean
   /** Floats: whether the type is declared as REAL, which has four bytes on PostgreSQL only. */
   readonly real?: boolean
-  /** Decimals: the column's total digits and fractional digits; absent if undeclared. */
+  /** Decimals: the column's total digits; absent if undeclared. */
   readonly precision?: number
+  /** Decimals and date-times: the column's fractional digits; absent if undeclared. */
   readonly scale?: number
   /** Decimals: the type of the values in JSON. */
   readonly jsonType?: 'string' | 'number'

@@ -13,8 +13,10 @@ import { describeSchema, omitUndefined, TEXT } from './schema.js'
 export const string: Codec = {
   createBodyReader,
   readText: (text) => toFilterValue(isStorableText(text) ? text : null),
-  readKey: (text, { maxLength = Number.POSITIVE_INFINITY }) =>
-    text !== '' && isStorableText(text) && [...text].length <= maxLength ? text : null,
+  readKey: (text, { maxLength = Number.POSITIVE_INFINITY, padded }) => {
+    const isValue = text !== '' && isStorableText(text) && [...text].length <= maxLength
+    return isValue && !(padded === true && text.endsWith(' ')) ? text : null
+  },
   createDecoder: ({ padded }) => (padded === true ? decodePadded : textToJson),
   noun: () => 'text without NUL characters',
   kind: 'text',

@@ -21,7 +21,8 @@ const INSTANT = `^${DAY}(?:[Tt ]${MINUTES}(?::[0-5][0-9](?:\\.[0-9]{1,9})?)?(?:[
 const DATE: JsonSchema = { type: 'string', format: 'date' }
 
 export const datetime: Codec = {
-  createBodyReader: () => createTextReader(readDateTime, 'date-time'),
+  createBodyReader: ({ valueType: { scale } }) =>
+    createTextReader(scale === 0 ? readWholeSeconds : readDateTime, 'date-time'),
   readText: readInstantFilter,
   readKey: (text) => (readDateTime(text)?.toISOString() === text ? text : null),
   createDecoder: () => decodeInstant,
@@ -50,6 +51,13 @@ export const date: Codec = {
     query: DATE,
   },
   example: () => '2026-01-31',
+}
+
+/** Parses an instant and drops its milliseconds, as a column of whole seconds does. */
+function readWholeSeconds(text: string): Date | null {
+  const instant = readDateTime(text)
+  instant?.setUTCMilliseconds(0)
+  return instant
 }
 
 function readInstantFilter(text: string): FilterValue | null {

@@ -57,7 +57,7 @@ const TYPES: ReadonlyMap<string, DescribeType> = new Map<string, DescribeType>([
   ['DOUBLE PRECISION', (type) => ({ type: 'float', ...unsigned(type) })],
   ['NUMBER', (type) => ({ type: 'float', ...unsigned(type) })],
   ['BOOLEAN', constantType({ type: 'boolean' })],
-  ['DATE', constantType({ type: 'datetime' })],
+  ['DATE', (type) => ({ type: 'datetime', ...scaleOf(type) })],
   ['DATEONLY', constantType({ type: 'date' })],
   ['TIME', constantType({ type: 'time' })],
   ['UUID', constantType({ type: 'uuid' })],
@@ -137,6 +137,12 @@ function describeSql(sql: string): ValueType {
 
 function length(type: unknown): { readonly maxLength: number } {
   return { maxLength: toPositiveInteger(typeOptionOf(type, 'length')) ?? 255 }
+}
+
+/** Returns the fractional digits of a DATE with a length. */
+function scaleOf(type: unknown): { readonly scale?: number } {
+  const scale = toPositiveInteger(typeOptionOf(type, 'length'))
+  return scale === undefined ? {} : { scale }
 }
 
 function isBinary(type: unknown): boolean {

@@ -48,18 +48,25 @@ export function planReplace(
   }
 }
 
+/** Plans the creation of the record; null if no new record can have the key of the path. */
 function planCreation(
   resource: Resource,
   { create, key }: ReplaceWithKey,
   names: BodyNames,
   projection: Projection,
   instant: Date,
-): CreatePlan {
+): CreatePlan | null {
   const isRefused = create instanceof Error
   const parts = planKeyParts(resource.keys, key)
   const own = Object.fromEntries(resource.keys.map(({ json }, index) => [json, parts[index]]))
   const body = { ...(isRefused ? {} : create), ...own }
   const plan: CreatePlan = { ...planCreate(resource, { body, names }, projection, instant), operation: 'replace' }
+  // The column may change a part, for example drop the trailing blanks of a CHAR.
+  const isChanged = resource.keys.some((field, index) => {
+    const value = plan.changes.get(field.name)
+    return value !== undefined && !isSameKeyPart(field, field.decode(value), parts[index])
+  })
+  if (isChanged) return null
   return isRefused ? { ...plan, policyError: create } : plan
 }
 

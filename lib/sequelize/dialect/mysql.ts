@@ -149,7 +149,8 @@ const SINCE_FIRST_DAY: readonly Bound[] = Object.freeze([{ operator: 'gte', valu
 function column(declared: ValueType): ValueType {
   switch (declared.type) {
     case 'datetime':
-      return { ...declared, responseBounds: SINCE_FIRST_DAY, hasMoreDigits: true }
+      // Sequelize writes whole seconds to a DATE without a length.
+      return { ...declared, scale: declared.scale ?? 0, responseBounds: SINCE_FIRST_DAY, hasMoreDigits: true }
     case 'date':
       return { ...declared, responseBounds: SINCE_FIRST_DAY }
     case 'boolean':

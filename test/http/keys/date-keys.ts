@@ -3,6 +3,7 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
+import { databaseName } from '../../support/database.js'
 import { openStage } from '../../support/stage.js'
 
 const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
@@ -29,6 +30,12 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use(readings)
   app.use(crudRouter(Event, { operations, relations: { readings: linked, tags: linked } }))
   app.use(crudRouter(Hooked, { operations }))
+  // MariaDB and MySQL store whole seconds in a DATE without a length.
+  for (const name of ['Second', 'HookedSecond']) {
+    const Second = sequelize.define(name, { at: { ...at, type: DataTypes.DATE }, name: DataTypes.STRING }, plain)
+    if (name === 'HookedSecond') Second.addHook('beforeSave', () => undefined)
+    app.use(crudRouter(Second, { operations }))
+  }
   app.use(crudRouter(Slot, { operations }))
 })
 test.after.always(() => stage.close())
@@ -186,3 +193,26 @@ test.serial('a bulk update by another text of an instant is 404, and reports no 
   t.deepEqual(errors, [])
   await other.close()
 })
+
+for (const path of ['/api/seconds', '/api/hookedseconds']) {
+  test.serial(`${path}: the key of a new record is the stored one, whatever the column drops of it`, async (t) => {
+    const given = '2031-05-05T10:00:01.750Z'
+    const assertStored = async (made: typeof put): Promise<void> => {
+      const { items } = (await get(path)).body
+      t.deepEqual(items, made.status === 201 ? [made.body] : [], made.text)
+      if (made.status !== 404) t.like(await get(made.headers.get('location') ?? ''), { status: 200, body: made.body })
+      await post(
+        `${path}/bulk-delete`,
+        items.map((item: { readonly at: string }) => item.at),
+      )
+    }
+    const put = await send('PUT', `${path}/${encodeURIComponent(given)}`, { json: { name: 'put' } })
+    t.is(put.status, ['mariadb', 'mysql'].includes(databaseName) ? 404 : 201, put.text)
+    await assertStored(put)
+    await assertStored(await post(path, { at: given, name: 'post' }))
+    const bulk = await post(`${path}/bulk`, [{ at: given, name: 'bulk' }])
+    t.deepEqual(bulk.body, (await get(path)).body.items)
+    const again = await send('PUT', `${path}/bulk?by=at`, { json: [{ at: given, name: 'upsert' }] })
+    t.deepEqual(again.body, { created: 0, updated: 1 }, again.text)
+  })
+}

@@ -42,6 +42,8 @@ const server = await openStage(({ sequelize }, app) => {
   const schema = Joi.string().allow('').trim()
   app.use(crudRouter(Hosted, { operations, route: 'hosted', fields: { code: { schema } } }))
   app.use(crudRouter(Page, { operations, route: 'pages', keyProperty: 'slug' }))
+  const Padded = sequelize.define('Padded', { code: { ...code, type: DataTypes.CHAR(5) } }, plain)
+  app.use(crudRouter(Padded, { operations: operations | Operations.Replace, route: 'padded' }))
   app.use(crudRouter(Member, { operations, route: 'members' }))
   app.use(crudRouter(Watched, { operations, route: 'watched' }))
   return { Tag, Hooked, Ruled, Hosted, Page, Club, Member, Watched }
@@ -137,3 +139,12 @@ for (const [path, what] of [
     t.deepEqual([deleted.status, deleted.body], [200, { deleted: 2 }], deleted.text)
   })
 }
+
+test('trailing blanks, which a CHAR drops, are in no key: PUT creates no record at another path', async (t) => {
+  await server.post('/padded', { code: 'ab' })
+  for (const code of ['ab%20', 'cd%20']) {
+    for (const headers of [{}, { 'if-none-match': '*' }])
+      t.is((await server.send('PUT', `/padded/${code}`, { json: {}, headers })).status, 404, code)
+  }
+  t.deepEqual((await server.get('/padded')).body.items, [{ code: 'ab' }])
+})

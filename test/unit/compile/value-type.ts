@@ -39,7 +39,7 @@ const TYPES: readonly (readonly [name: string, type: DataType, expected: ValueTy
   ['DOUBLE', DataTypes.DOUBLE, { type: 'float' }],
   ['BOOLEAN', DataTypes.BOOLEAN, { type: 'boolean' }],
   ['DATE', DataTypes.DATE, { type: 'datetime' }],
-  ['DATE(3)', DataTypes.DATE(3), { type: 'datetime' }],
+  ['DATE(3)', DataTypes.DATE(3), { type: 'datetime', scale: 3 }],
   ['DATEONLY', DataTypes.DATEONLY, { type: 'date' }],
   ['TIME', DataTypes.TIME, { type: 'time' }],
   ['UUID', DataTypes.UUID, { type: 'uuid' }],
