@@ -58,6 +58,7 @@ export function isStoredUnchanged({ valueType, decode }: Field, value: ScopeValu
     )
   // A single-precision column returns the shortest number that is stored as this value.
   if (single === true) return decode(Math.fround(Number(value))) === Number(value)
+  if (value instanceof Date) return scale !== 0 || value.getUTCMilliseconds() === 0
   if (typeof value !== 'string') return true
   if (padded === true && value.endsWith(' ')) return false
   // Databases count code points.

@@ -833,6 +833,12 @@ const CHANGED: readonly {
   { type: DataTypes.REAL, value: 16777217, kept: 16777216, on: ['postgres'] },
   { type: DataTypes.CHAR(4), value: 'a ', kept: 'a' },
   { type: DataTypes.STRING(3), value: 'abcd', kept: 'abc' },
+  {
+    type: DataTypes.DATE,
+    value: '2026-01-31T08:30:00.250Z',
+    kept: '2026-01-31T08:30:00.000Z',
+    on: ['mysql', 'mariadb'],
+  },
 ]
 
 for (const [index, { type, value, kept, on }] of CHANGED.entries()) {
