@@ -149,8 +149,8 @@ export function respondProblem(out: OutgoingResponse, thrown: Problem): void {
 }
 
 /**
- * Responds to an error: a Problem unchanged, any other error as a 500 without internals. Errors with a 500 or 503 are
- * reported after the response.
+ * Responds to an error: a Problem unchanged, any other error as a 500 without internals. Errors with a status from 500
+ * are reported after the response.
  */
 export function respondError(request: Call['request'], out: OutgoingResponse, error: unknown, onError: OnError): void {
   if (out.headersSent && !out.writableEnded) {
@@ -162,7 +162,7 @@ export function respondError(request: Call['request'], out: OutgoingResponse, er
   const known = error instanceof Problem ? error : null
   const isSent = known !== null && isProblemSent(out, known)
   if (!isSent) isProblemSent(out, problem('internal', { detail: 'An unexpected error occurred.' }))
-  if (!isSent || known.status === 503) reportError(error, request, onError)
+  if (!isSent || known.status >= 500) reportError(error, request, onError)
 }
 
 /**

@@ -120,6 +120,13 @@ const ROWS: readonly Row[] = [
     { type: 'about:blank', title: 'Status 418', code: 'status-418', status: 418, detail: 'short and stout' },
     false,
   ],
+  [
+    'a Problem with the status 500 is reported as other errors with this status are',
+    new Problem({ status: 500, detail: 'The price list is missing.' }),
+    500,
+    { ...INTERNAL, detail: 'The price list is missing.' },
+    true,
+  ],
   ['an Error is a 500 without internals', new Error('password=hunter2'), 500, INTERNAL, true],
   ['an error with a status of 500 is a 500 without internals', httpError(500, 'hunter2', true), 500, INTERNAL, true],
   ['an error with a status that is none is a 500', httpError(200, 'hunter2', true), 500, INTERNAL, true],
