@@ -128,12 +128,17 @@ export async function canReadRecord(
 /** Reads the record of a write, and locks the record inside a transaction. Returns null if the record is missing. */
 export async function findExisting(
   store: StatementContext,
-  plan: Pick<ConditionalPlan, 'where'> & { readonly kind: string; readonly projection?: Projection },
+  plan: Pick<ConditionalPlan, 'where'> & {
+    readonly kind: string
+    readonly projection?: Projection
+    readonly isLocked?: boolean
+  },
   transaction: Transaction | undefined = store.transaction,
 ): Promise<Row | null> {
-  const { where, projection = keyProjection(store) } = plan
-  // PostgreSQL cannot lock the nullable side of a join.
-  const lock = projection.columns.every(({ joins }) => joins.length === 0)
+  const { where, projection = keyProjection(store), isLocked = false } = plan
+  // PostgreSQL cannot lock the nullable side of a join. A locked record is locked again only to read past a snapshot.
+  const lock =
+    projection.columns.every(({ joins }) => joins.length === 0) && (!isLocked || store.dialect.readsSnapshots)
   const within = {
     includeDeleted: plan.kind === 'restore',
     isFromPrimary: true,
@@ -153,21 +158,21 @@ export async function lockForWrite(
   fields: readonly Field[],
 ): Promise<Row> {
   const projection = projectOwnFields(fields)
-  await lockByInstances(store, projection.columns, where)
-  const row = await findExisting(store, { kind, where, projection })
+  const isLocked = await lockByInstances(store, projection.columns, where)
+  const row = await findExisting(store, { kind, where, projection, isLocked })
   if (row === null) throw await racedWriteError(store, { kind, where, precondition: null })
   return row
 }
 
-/**
- * Locks a record through an instance if find hooks of the host take part, because a read with find hooks does not lock.
- */
+/** Locks a record through an instance if find hooks of the host take part. Returns whether they do. */
 export async function lockByInstances(
   store: StatementContext,
   columns: readonly Column[],
   where: Predicate,
-): Promise<void> {
-  if (chooseReadExecutor(store, columns) === 'instances') await loadLocked(store, where, false)
+): Promise<boolean> {
+  const hasFindHooks = chooseReadExecutor(store, columns) === 'instances'
+  if (hasFindHooks) await loadLocked(store, where, false)
+  return hasFindHooks
 }
 
 function keyProjection({ resource: { keys } }: StatementContext): Projection {

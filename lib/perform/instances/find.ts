@@ -218,7 +218,7 @@ async function findJoinedInstances(store: FindSource, parts: JoinedParts): Promi
     ...(include.length === 0 ? {} : { include }),
     ...(where === undefined ? {} : { where: unscoped ? where : addScope(store.model, where) }),
     ...(transaction === undefined ? {} : { transaction }),
-    ...(transaction && lock && store.dialect.readsSnapshots ? { lock: transaction.LOCK.UPDATE } : {}),
+    ...(transaction && lock ? { lock: { level: transaction.LOCK.NO_KEY_UPDATE, of: store.model } } : {}),
     ...(includeDeleted ? { paranoid: false } : {}),
     ...readOptionOf(isFromPrimary),
     ...(hooks ? {} : { hooks: false }),

@@ -331,3 +331,26 @@ test('bulk updates of the same records in opposite orders all succeed or say tha
   for (const { status } of answers) t.is(status, 200)
   t.is(new Set(await namesOf('plain', ids)).size, 1)
 })
+
+test('bulk updates of a model with find hooks lock their records in one order: none is rolled back', async (t) => {
+  const searched = define('searched', FIELDS, { hooks: { beforeFind: () => undefined } })
+  mount(searched)
+  await searched.sync()
+  await searched.bulkCreate(Array.from({ length: 8 }, (_, index) => ({ id: index + 1, name: 'old', level: 1 })))
+  server.statements.length = 0
+  const items = (name: string): object[] => Array.from({ length: 8 }, (_, index) => ({ id: index + 1, name }))
+  const answers = await Promise.all(
+    [items('a'), items('b').reverse(), items('c'), items('d').reverse()].map((json) =>
+      server.patch('/api/searched/bulk', json),
+    ),
+  )
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200],
+  )
+  t.is(new Set((await searched.findAll()).map((one) => one.get('name'))).size, 1)
+  t.deepEqual(
+    server.statements.filter((sql) => sql.includes('ROLLBACK')),
+    [],
+  )
+})

@@ -51,6 +51,13 @@ const stage = await openStage(
     Post.belongsToMany(Tag, { as: 'seats', through: Seat, ...there })
     Tag.belongsToMany(Post, { as: 'seated', through: Seat, ...back })
     Post.belongsToMany(Tag, { as: 'kept', through: Kept, ...there })
+    const Found = sequelize.define(
+      'Found',
+      { deletedAt: DataTypes.DATE(3) },
+      { ...plain, name: { singular: 'Found', plural: 'Founds' } },
+    )
+    Found.addHook('beforeFind', () => undefined)
+    Post.belongsToMany(Tag, { as: 'found', through: Found, ...there })
     const marks = { through: { model: Mark, unique: false }, constraints: false }
     Post.belongsToMany(Tag, { as: 'marks', ...marks, ...there })
     Tag.belongsToMany(Post, { as: 'marked', ...marks, ...back })
@@ -64,13 +71,22 @@ const stage = await openStage(
     app.use(
       crudRouter(Post, {
         operations: Operations.AllWithBulk,
-        relations: { seats: both, marks: routes, kept: routes, pins: routes, rated: routes, soles: routes },
+        relations: {
+          seats: both,
+          marks: routes,
+          kept: routes,
+          found: routes,
+          pins: routes,
+          rated: routes,
+          soles: routes,
+        },
         onError: (error) => errors.push(error),
       }),
     )
     app.use(crudRouter(Tag, { relations: { seated: routes, marked: routes, pinned: routes } }))
     app.use(crudRouter(Note, { relations: { tags: routes } }))
     app.use(crudRouter(Kept, { softDelete: true }))
+    app.use(crudRouter(Found, { softDelete: true }))
     app.use(crudRouter(Rated, { hooks: { beforeUpdate: counted }, route: 'api/rated' }))
     app.use(crudRouter(Sole, { hooks: { beforeCreate: counted }, route: 'api/soles' }))
     app.use(crudRouter(Seat, { hooks: { beforeCreate: counted }, route: 'api/seating' }))
@@ -241,20 +257,25 @@ test('many who make and undo one link at once are told what became of it, and ne
   errors.length = 0
 })
 
-test('several who make one link at once have all made it, where its row is there and deleted too', async (t) => {
-  const path = '/api/posts/1/kept'
-  for (let round = 0; round < 8; round += 1) {
-    t.is((await stage.send('PUT', `${path}/1`)).status, 204)
-    t.is((await stage.delete(`${path}/1`)).status, 204)
-    const all = await Promise.all([1, 2, 3].map(() => stage.send('PUT', `${path}/1`)))
-    t.deepEqual(
-      all.map(({ status, text }) => [status, text]),
-      all.map(() => [204, '']),
-    )
-    t.is((await stage.get(path)).body.totalCount, 1)
-  }
-  t.is(await sequelize.model('Kept').count(), 1)
-})
+for (const [relation, name] of [
+  ['kept', 'Kept'],
+  ['found', 'Found'],
+] as const) {
+  test(`several who make one link at once have all made it, where its row is there and deleted too: ${relation}`, async (t) => {
+    const path = `/api/posts/1/${relation}`
+    for (let round = 0; round < 8; round += 1) {
+      t.is((await stage.send('PUT', `${path}/1`)).status, 204)
+      t.is((await stage.delete(`${path}/1`)).status, 204)
+      const all = await Promise.all([1, 2, 3].map(() => stage.send('PUT', `${path}/1`)))
+      t.deepEqual(
+        all.map(({ status, text }) => [status, text]),
+        all.map(() => [204, '']),
+      )
+      t.is((await stage.get(path)).body.totalCount, 1)
+    }
+    t.is(await sequelize.model(name).count(), 1)
+  })
+}
 
 test('lists of links and single ones of one owner, at once and from both sides, do not stand in each other’s way', async (t) => {
   const tags = await sequelize.model('Tag').bulkCreate(Array.from({ length: 4 }, () => ({ name: 'many' })))
