@@ -289,3 +289,23 @@ test('responses with fields that flatten adds from a resource with soft delete a
     t.is(answer.headers.get('cache-control'), null, path)
   }
 })
+
+test('a list whose default sort ends behind a closed relation belongs to one caller, closed or not', async (t) => {
+  const server = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const League = sequelize.define('league', { name: DataTypes.STRING }, plain)
+    const Team = sequelize.define('team', { name: DataTypes.STRING }, plain)
+    const Player = sequelize.define('player', { name: DataTypes.STRING }, plain)
+    Team.belongsTo(League, { as: 'league', constraints: false })
+    Player.belongsTo(Team, { as: 'team', constraints: false })
+    const getListPolicy = ({ request }: PolicyContext) => request.headers['x-open'] !== undefined
+    app.use(crudRouter(League, { operations: ['getList'], getListPolicy }), crudRouter(Team))
+    app.use(crudRouter(Player, { query: { defaultSort: 'Team.League.Name' } }))
+    return { Player }
+  })
+  t.teardown(() => server.close())
+  await server.Player.create({ name: 'p' })
+  for (const headers of [{ 'x-open': '1' }, {}] as Record<string, string>[])
+    t.is((await server.get('/api/players', headers)).headers.get('cache-control'), 'private')
+  t.is((await server.get('/api/players?sort=Name')).headers.get('cache-control'), null)
+})
