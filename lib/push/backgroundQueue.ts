@@ -7,9 +7,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
  */
 const MAX_YIELDING_LENGTH = 1000
 
+/**
+ * Maximum time that an item waits for another queue, in milliseconds. A function of the host that never ends delays only
+ * the queue of its own resource for longer.
+ */
+const MAX_WAIT = 5000
+
 interface Waiting<T> {
   readonly item: T
-  /** The item is processed after this promise. */
+  /** The item is processed after this promise, or after `MAX_WAIT`. */
   readonly after: Promise<void> | null
   readonly done: (() => void) | null
 }
@@ -34,7 +40,7 @@ export class BackgroundQueue<T extends object> {
     while (this.#isRunning) await nextTurn()
   }
 
-  /** Resolves when the items are processed. Their processing begins after `after`. */
+  /** Resolves when the items are processed. Their processing begins after `after`, or after `MAX_WAIT`. */
   add(items: readonly T[], after: Promise<void> | null = null): Promise<void> {
     return new Promise((resolve) => {
       const last = items.length - 1
@@ -52,7 +58,7 @@ export class BackgroundQueue<T extends object> {
     for (const waiting of this.#waiting) {
       this.#waiting.delete(waiting)
       const { item, after, done } = waiting
-      if (after !== null) await after
+      if (after !== null) await limitWait(after)
       try {
         await this.#work(item)
       } catch (error) {
@@ -63,4 +69,14 @@ export class BackgroundQueue<T extends object> {
     }
     this.#isRunning = false
   }
+}
+
+function limitWait(after: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, MAX_WAIT).unref()
+    void after.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

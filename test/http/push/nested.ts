@@ -92,3 +92,35 @@ test('the events of all parents are sent before the events of their nested recor
     `Note Deleted ${note}`,
   ])
 })
+
+test('a computed field of the parent that never ends delays the events of nested records for some seconds only', async (t) => {
+  let release = (): void => undefined
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const routers: CrudRouter[] = []
+  const slow = await openPush(({ sequelize }, app, io) => {
+    const plain = { timestamps: false }
+    const Box = sequelize.define('Box', { name: DataTypes.STRING(20) }, plain)
+    const Item = sequelize.define('Item', { name: DataTypes.STRING(20) }, plain)
+    Box.hasMany(Item, { as: 'items', foreignKey: 'boxId' })
+    const resolve = (records: readonly unknown[]): Promise<null[]> => held.then(() => records.map(() => null))
+    const computed = { weight: { type: 'number', nullable: true, resolve } } as const
+    routers.push(crudRouter(Box, { push: { io }, computed, relations: { items: { write: true } } }))
+    routers.push(crudRouter(Item, { push: { io } }))
+    app.use(...routers)
+  })
+  t.teardown(() => {
+    release()
+    return slow.close()
+  })
+  const [box, item] = await Promise.all(routers.map((hub) => slow.subscribe(hub)))
+  const created = new Promise((resolve) => item?.socket.once('OnCreated', resolve))
+  const boxes: unknown[] = []
+  box?.socket.on('OnCreated', (record) => boxes.push(record))
+  const headers = { Prefer: 'return=minimal' }
+  const { status } = await slow.send('POST', '/api/boxes', { json: { name: 'a', items: [{ name: 'b' }] }, headers })
+  t.is(status, 201)
+  t.like(await created, { name: 'b' })
+  t.deepEqual(boxes, [])
+})
