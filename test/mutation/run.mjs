@@ -16,7 +16,9 @@ const USAGE = `Usage: npm run mutate -- [--budget seconds] [--lanes n] [--all] [
   --budget  seconds of tests that a mutant has to survive beyond those that know its file best [30]
   --lanes   mutants at a time [2]
   --all     also those that have a reason in equivalent.json
-  --tests   only files of tests with this in their path; may be repeated: a look, since the others may kill what these do not`
+  --tests   only files of tests with this in their path; may be repeated: a look, since the others may kill what these do not
+  --only    only the mutant of this name (lib/plan/path.ts#12, as the output has it); may be repeated
+  --database  database of the tests [sqlite]: locks and races show on servers alone`
 
 function readArguments() {
   try {
@@ -25,22 +27,26 @@ function readArguments() {
       lanes: { type: 'string' },
       all: { type: 'boolean' },
       tests: { type: 'string', multiple: true },
+      only: { type: 'string', multiple: true },
+      database: { type: 'string' },
     }
     const { values, positionals } = parseArgs({ allowPositionals: true, options })
-    const asked = (positionals.length === 0 ? SUBJECTS : positionals).map((text) => {
+    const { budget = 30, lanes = 2, all: isAll = false, tests: chosen = [''], only = [], database = 'sqlite' } = values
+    const named = [...new Set(only.map((name) => name.split('#')[0]))]
+    const texts = positionals.length > 0 ? positionals : named.length > 0 ? named : SUBJECTS
+    const asked = texts.map((text) => {
       const [, file, from, to] = /^(.+?\.ts)(?::(\d+)(?:-(\d+))?)?$/.exec(text) ?? []
       if (file === undefined || !existsSync(join(root, file))) throw new RangeError(`There is no file '${text}'.`)
       return { file, from: Number(from ?? 1), to: Number(to ?? from ?? Number.POSITIVE_INFINITY) }
     })
-    const { budget = 30, lanes = 2, all: isAll = false, tests: chosen = [''] } = values
-    return { asked, budget: Number(budget), lanes: Number(lanes), isAll, chosen }
+    return { asked, budget: Number(budget), lanes: Number(lanes), isAll, chosen, only: new Set(only), database }
   } catch ({ message }) {
     console.error(`${message}\n${USAGE}`)
     return process.exit(2)
   }
 }
 
-const { asked, budget, lanes, isAll, chosen } = readArguments()
+const { asked, budget, lanes, isAll, chosen, only, database } = readArguments()
 if (!existsSync(join(root, 'test/mutation/node_modules'))) {
   console.error('npm ci --ignore-scripts --prefix test/mutation installs what this needs')
   process.exit(2)
@@ -54,20 +60,20 @@ setPriority(10)
 const files = new Set(asked.map(({ file }) => file))
 const subjects = await instrument(root, files, BUILD)
 const servers = await import(new URL(`../../${BUILD}/test/support/servers.js`, import.meta.url).href)
-const tests = new Tests(root, BUILD, servers, chosen)
+const tests = new Tests(root, BUILD, servers, { chosen, database })
 await tests.meet(subjects, lanes)
 
 const reasons = JSON.parse(readFileSync(join(root, 'test/mutation/equivalent.json'), 'utf8'))
 const isOf = (reason, mutant) =>
   ['file', 'in', 'original', 'replacement'].every((name) => reason[name] === mutant[name])
 const mutants = asked.flatMap(({ file, from, to }) =>
-  subjects.get(file).mutants.filter(({ line }) => line >= from && line <= to),
+  subjects.get(file).mutants.filter(({ id, line }) => line >= from && line <= to && (only.size === 0 || only.has(id))),
 )
 
 // ---------------------------------------------------------------- results
 
-function difference({ file, line, mutator, original, replacement }) {
-  return `${file}:${line} ${mutator}\n    - ${original}\n    + ${replacement}`
+function difference({ id, file, line, mutator, original, replacement }) {
+  return `${file}:${line} ${mutator} ${id}\n    - ${original}\n    + ${replacement}`
 }
 
 const results = new Map()
@@ -101,7 +107,8 @@ for (const file of new Set(asked.map((one) => one.file))) {
   )
   failed += states.filter(isOpen).length
 }
-for (const reason of reasons) {
+// A reason may be that SQLite has no such locks, so only runs on SQLite judge reasons.
+for (const reason of only.size === 0 && database === 'sqlite' ? reasons : []) {
   const range = asked.find(({ file, from, to }) => file === reason.file && from === 1 && !Number.isFinite(to))
   if (range === undefined) continue
   const mutant = mutants.find((candidate) => isOf(reason, candidate))

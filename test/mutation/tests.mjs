@@ -62,11 +62,11 @@ class Lane {
   }
 
   async #started() {
-    const { root, build, servers } = this.#tests
+    const { root, build, servers, database } = this.#tests
     const run = servers.newRun()
     const child = fork(worker, [root, build], {
       cwd: root,
-      env: { ...process.env, ...FIXED, ...this.#environment, BUILD: build, TEST_DATABASE: 'sqlite', TEST_RUN: run },
+      env: { ...process.env, ...FIXED, ...this.#environment, BUILD: build, TEST_DATABASE: database, TEST_RUN: run },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       detached: true,
     })
@@ -119,7 +119,7 @@ class Lane {
     } catch {
       // The process has already ended.
     }
-    await this.#tests.servers.sweep('sqlite', child.testRun).catch(() => {})
+    await this.#tests.servers.sweep(this.#tests.database, child.testRun).catch(() => {})
   }
 }
 
@@ -137,12 +137,14 @@ export class Tests {
   known
 
   /** @param chosen texts; a test file is chosen if its path contains one of them */
-  constructor(root, build, servers, chosen) {
+  constructor(root, build, servers, { chosen, database }) {
     this.root = root
     this.chosen = chosen
     this.build = build
     this.servers = servers
-    this.#state = join(root, '.build-state', 'mutants.json')
+    this.database = database
+    // Tests execute other code on other databases, so what they meet is kept for each.
+    this.#state = join(root, '.build-state', database === 'sqlite' ? 'mutants.json' : `mutants-${database}.json`)
     this.known = new Map(existsSync(this.#state) ? JSON.parse(readFileSync(this.#state, 'utf8')) : [])
   }
 
