@@ -416,7 +416,8 @@ async function insertLinks(
   const { work, caller } = await linkChange.create(links.map(({ linkTarget }) => linkTarget))
   const plan = addParentKeys(work, bindingValues)
   const { parentKeys: _, ...known } = plan
-  const failing = await findOutOfScope(store, [known])
+  // The write reports the errors of invalid join rows, which come before refusals.
+  const failing = hasWorkErrors(work) ? [] : await findOutOfScope(store, [known])
   if (failing.length > 0)
     throw outOfScopeProblem(
       errorsAt(

@@ -21,19 +21,23 @@ const stage = await openStage(({ sequelize }, app) => {
   const Mark = sequelize.define('Mark', { id }, plain)
   const Reason = sequelize.define('Reason', { why: { type: DataTypes.STRING(20), allowNull: false } }, plain)
   const Pin = sequelize.define('Pin', {}, plain)
+  const Claim = sequelize.define('Claim', { why: { type: DataTypes.STRING(20), allowNull: false } }, plain)
   for (const [as, through] of [
     ['marks', Mark],
     ['reasons', Reason],
     ['pins', Pin],
+    ['claims', Claim],
   ] as const) {
     Ticket.belongsToMany(Label, { through, as, foreignKey: 'ticketId', otherKey: 'labelId' })
   }
   Label.belongsToMany(Ticket, { through: Mark, as: 'marked', foreignKey: 'labelId', otherKey: 'ticketId' })
   Pin.belongsTo(Ticket, { as: 'ticket', foreignKey: 'ticketId' })
   Pin.belongsTo(Label, { as: 'label', foreignKey: 'labelId' })
+  Claim.belongsTo(Label, { as: 'label', foreignKey: 'labelId' })
   const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
   const both = { write: true, routes: true }
   app.use(crudRouter(Link, { route: 'links' }), crudRouter(Mark, { route: 'marks', softDelete: true }))
+  app.use(crudRouter(Claim, { route: 'claims', scope: () => filter.eq('label.name', 'any') }))
   app.use(
     crudRouter(Pin, {
       route: 'pins',
@@ -52,7 +56,7 @@ const stage = await openStage(({ sequelize }, app) => {
     crudRouter(Ticket, {
       route: 'tickets',
       operations,
-      relations: { labels: both, marks: both, reasons: both, pins: both },
+      relations: { labels: both, marks: both, reasons: both, pins: both, claims: both },
     }),
     crudRouter(Label, {
       route: 'labels',
@@ -81,6 +85,15 @@ const refusalAt = (...places: readonly string[]) => ({
     detail: 'You may not store this record.',
     errors: Object.fromEntries(places.map((place) => [place, ['may not be stored.']])),
   },
+})
+
+test.serial('a link that lacks a required value is 400, although its row would be outside the scope', async (t) => {
+  const required = (place: string) => ({ status: 400, body: { errors: { [place]: ['is required.'] } } })
+  t.like(await stage.patch(`/tickets/${low}`, { claims: [plain] }), required('claims[0].why'))
+  t.like(await stage.post('/tickets', { level: 1, claims: [plain] }), required('claims[0].why'))
+  t.like(await stage.send('PUT', `/tickets/${low}/claims/${plain}`, { json: {} }), required('why'))
+  const stated = await stage.send('PUT', `/tickets/${low}/claims/${plain}`, { json: { why: 'x' } })
+  t.like(stated, { status: 403, body: { detail: 'You may not store this record.' } })
 })
 
 test.serial('a linked record that a link takes out of its scope is named by its place', async (t) => {
