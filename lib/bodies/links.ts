@@ -35,8 +35,7 @@ export function planLinks(
     errors.add(errorsAt(target, [place], value === null ? 'null' : 'array'))
     return []
   })
-  const own = mode === 'set' ? { place: at(0) + json } : {}
-  return planLinkChange(session, linking, { mode, isOne: false, groups, errors: errors.all, ...own })
+  return planLinkChange(session, linking, { mode, isOne: false, groups, errors: errors.all, place: at(0) + json })
 }
 
 type LinkChangeInput = Pick<LinkChange, 'mode' | 'isOne' | 'groups' | 'errors' | 'place'>

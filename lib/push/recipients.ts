@@ -63,14 +63,14 @@ export function findRoomsLeft(
   change: ChangeWithValues | null,
 ): ReadonlySet<string> {
   const rooms = new Set<string>()
-  if (values.size === 0) return rooms
   for (const [text, { condition, fixedAttributes }] of cluster.subscriptions()) {
     if (condition.length > 0 || fixedAttributes.length === 0) continue
     const before = fixedAttributes.map((attribute) => values.get(attribute))
     if (!hasAllValues(before)) continue
     const room = roomNameOf(text, before)
+    // A record that no longer exists is in no room.
     const after = change === null ? [] : fixedAttributes.map((attribute) => readChangeValue(change, attribute))
-    if (change === null || (hasAllValues(after) && roomNameOf(text, after) !== room)) rooms.add(room)
+    if (hasAllValues(after) && roomNameOf(text, after) !== room) rooms.add(room)
   }
   return rooms
 }

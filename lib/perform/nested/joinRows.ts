@@ -351,7 +351,7 @@ async function findRestorable(
 ): Promise<RestoredLink | null> {
   if (!joinModelResource.softDeletes) return null
   for (const row of rows) {
-    const own = buildIdentityPredicate(joinModelResource.keys, [row.slice(0, joinModelResource.keys.length)])
+    const own = buildIdentityPredicate(joinModelResource.keys, [row])
     const planned = limitPlan(await restore(keyText(joinModelResource.keys, row)), own)
     const { kind, where } = planned.work.plan
     if ((await findExisting(store, { kind, where })) !== null) return { target: linkTarget, row, planned }

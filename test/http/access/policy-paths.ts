@@ -79,6 +79,41 @@ test('only a list that the default sort orders asks the policy of a path in it',
   for (const row of rows) t.deepEqual(await asks(server, row), [row[4], row[5]], `${row[0]} ${row[1]}`)
 })
 
+test('upserts and actions ask the policy behind flattened and selected relations only if their reply shows it', async (t) => {
+  const server = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
+    const code = { type: DataTypes.STRING(9), primaryKey: true }
+    const Part = sequelize.define('Part', { code, name: DataTypes.STRING }, plain)
+    Part.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+    app.use(crudRouter(Team, { authorizePolicy: counted('teams') }))
+    app.use(
+      crudRouter(Part, {
+        flatten: ['team'],
+        operations: Operations.All | Operations.Replace,
+        actions: { touch: { on: 'record', method: 'post', handler: () => undefined } },
+      }),
+    )
+    return { Team, Part }
+  })
+  t.teardown(() => server.close())
+  await server.Team.create({ name: 'Lakers' })
+  const send = async (method: string, path: string, json: unknown): Promise<readonly unknown[]> => {
+    asked.teams = 0
+    const { status, body } = await server.send(method, `/api/parts${path}`, { json })
+    return [status, asked.teams, body]
+  }
+  t.deepEqual(await send('PUT', '/bulk?by=code', [{ code: 'a', name: 'A', teamId: 1 }]), [
+    200,
+    0,
+    { created: 1, updated: 0 },
+  ])
+  t.deepEqual(await send('POST', '/a/touch?select=name', {}), [200, 0, { name: 'A' }])
+  t.deepEqual(await send('POST', '/a/touch?select=team.name', {}), [200, 1, { team: { name: 'Lakers' } }])
+  const full = { code: 'a', name: 'A', teamId: 1, teamName: 'Lakers' }
+  t.deepEqual(await send('POST', '/a/touch', {}), [200, 1, full])
+})
+
 test('a path that is too long asks no policy of what lies behind the limit', async (t) => {
   const leagues = async (pathDepth: number, name: string): Promise<readonly number[]> => {
     const server = await serving({ limits: { pathDepth } })

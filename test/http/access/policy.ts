@@ -740,6 +740,8 @@ test('only what a request uses is asked: a default sort by pages in its order, w
     [flat, '', true],
     [flat, '?cursor=', true],
     [flat, '/1', true],
+    [flat, '/1?select=name', false],
+    [flat, '/1?select=team.name', true],
     [flat, '?select=name', false],
     [flat, '?select=team.name', true],
     [flat, '?count=true', false],

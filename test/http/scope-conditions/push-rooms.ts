@@ -2,7 +2,15 @@
 
 import test from 'ava'
 import { DataTypes, type Model } from 'sequelize'
-import { type CrudRouter, crudRouter, filter, type Hook, Operations, type Scope } from '../../../lib/index.js'
+import {
+  type CrudRouter,
+  crudRouter,
+  filter,
+  type Hook,
+  type Identity,
+  Operations,
+  type Scope,
+} from '../../../lib/index.js'
 import { openPush, type Subscriber } from '../../support/push.js'
 import { isFast } from '../../support/speed.js'
 import { asUser, identityFromHeader } from '../../support/stage.js'
@@ -19,6 +27,7 @@ const SCOPES: Readonly<Record<string, Scope | null>> = {
   next: { ownerId: 2 },
   text: filter.eq('title', '"]#0'),
   nobody: { ownerId: [] },
+  every: filter.gt('id', 0),
   wrong: 'ownrId=1',
   moment: filter.lt('since', new Date('2020-01-01T00:00:00Z')),
 }
@@ -27,6 +36,13 @@ const SCOPES: Readonly<Record<string, Scope | null>> = {
 function scopeOf(name: string): Scope | null {
   const [, user] = /^user (\d+)$/.exec(name) ?? []
   return user === undefined ? (SCOPES[name] ?? null) : filter.any('members', filter.eq('userId', Number(user)))
+}
+
+/** The identity of the headers. A name such as `one editor` has the scope `one` and the role `editor`. */
+function identityWithRole(request: { readonly headers: object }): Identity | null {
+  const identity = identityFromHeader(request)
+  const [name = '', role] = identity?.name?.split(' ') ?? []
+  return identity === null ? null : { ...identity, name, roles: new Set(role === undefined ? [] : [role]) }
 }
 
 /** A hook that gives the record to user 2. */
@@ -38,7 +54,7 @@ const errors: unknown[] = []
 /** Runs while an event is made, between the conditions of its record and what is shown of it. */
 let between = async (): Promise<void> => undefined
 
-let routers: Readonly<Record<'tickets' | 'few' | 'slow' | 'hooked' | 'noted', CrudRouter>> | undefined
+let routers: Readonly<Record<'masked' | 'tickets' | 'few' | 'slow' | 'hooked' | 'noted', CrudRouter>> | undefined
 const stage = await openPush(({ sequelize }, app, io) => {
   const plain = { timestamps: false }
   const Ticket = sequelize.define(
@@ -67,6 +83,7 @@ const stage = await openPush(({ sequelize }, app, io) => {
   Note.addHook('beforeUpdate', giveAway)
   const beforeUpdate: Hook = ({ instance }) => giveAway(instance)
   routers = {
+    masked: crudRouter(Ticket, { ...common, route: 'masked', mask: { title: 'editor' }, identity: identityWithRole }),
     hooked: crudRouter(Ticket, { ...common, route: 'hooked', hooks: { beforeUpdate } }),
     noted: crudRouter(Note, { ...common, route: 'noted' }),
     tickets: crudRouter(Ticket, { ...common, route: 'tickets' }),
@@ -91,7 +108,7 @@ const stage = await openPush(({ sequelize }, app, io) => {
   for (const router of Object.values(routers)) app.use(router)
 })
 if (routers === undefined) throw new TypeError('no routers')
-const { tickets, few, slow, hooked, noted } = routers
+const { masked, tickets, few, slow, hooked, noted } = routers
 const Ticket = stage.sequelize.model('Ticket')
 const Member = stage.sequelize.model('Member')
 
@@ -240,6 +257,39 @@ test.serial('clients of one fixed value hear of what leaves, and cost no stateme
   })
 })
 
+test.serial(
+  'clients of rooms by condition see masked fields only if they may, whoever else is in such rooms',
+  async (t) => {
+    const names = ['one editor', 'one', 'same editor', 'same', 'root editor', 'root', 'fixed editor', 'fixed']
+    for (const order of [names, names.toReversed()]) {
+      const all = await Promise.all(order.map(async (name) => [name, await connect(name, masked)] as const))
+      const { id } = (await stage.post('/masked', { title: 'secret', ownerId: 1 }, asUser('root editor'))).body
+      const witness = all.find(([name]) => name === 'root')?.[1]
+      await stage.drain(masked, witness as Subscriber, (key) => ({ id: key, ownerId: 0 }))
+      for (const [name, { received }] of all) {
+        const title = name.endsWith('editor') ? 'secret' : null
+        t.deepEqual(received, [['OnCreated', { id, title, ownerId: 1, since: null }]], name)
+      }
+      masked.resource.hub?.disconnectSockets()
+      await emptied(masked)
+    }
+  },
+)
+
+test.serial('a client with a fixed value and a condition receives one OnDeleted if the value changes', async (t) => {
+  await together(['root', 'values', 'fixed', 'next'], async ([root, values, fixed, next]) => {
+    const { id } = await Ticket.create({ title: 'x', ownerId: 3 } as never).then((made) => made.get() as { id: number })
+    t.is((await stage.patch(`/tickets/${id}`, { ownerId: 1 }, asUser('root'))).status, 200)
+    t.is((await stage.patch(`/tickets/${id}`, { ownerId: 2 }, asUser('root'))).status, 200)
+    await drain(root as Subscriber)
+    const record = (ownerId: number) => ['OnUpdated', { id, title: 'x', ownerId, since: null }]
+    t.deepEqual(values?.received, [['OnDeleted', id]])
+    t.deepEqual(fixed?.received, [record(1), ['OnDeleted', id]])
+    t.deepEqual(next?.received, [record(2)])
+    t.deepEqual(root?.received, [record(1), record(2)])
+  })
+})
+
 test.serial('clients of one fixed value receive OnDeleted if a hook moves the record out of their scope', async (t) => {
   for (const router of [hooked, noted]) {
     const { route, model } = router.resource
@@ -337,6 +387,28 @@ test.serial('a record that leaves a scope while its event is made is not shown',
   )
   t.deepEqual(other?.received, [])
   t.notRegex(String(one?.frames), /secret/)
+  slow.resource.hub?.disconnectSockets()
+  await emptied(slow)
+})
+
+test.serial('clients of other rooms receive a record that leaves one scope while its event is made', async (t) => {
+  const all = await Promise.all(['every', 'one', 'same', 'user 1', 'root'].map((name) => connect(name, slow)))
+  between = async () => {
+    between = async () => undefined
+    await Ticket.update({ title: 'moved', ownerId: 3 }, { where: { title: 'early' } })
+  }
+  const bodies = ['first', 'early'].map((title) => ({ title, ownerId: 1 }))
+  t.is((await stage.post('/slow/bulk', bodies, asUser('root'))).status, 201)
+  const [every, one, same, user, root] = all
+  await stage.drain(slow, root as Subscriber, (id) => ({ id, ownerId: 0 }))
+  const titlesOf = (client: Subscriber | undefined) =>
+    client?.received.map(([event, record]) => [event, (record as { readonly title: string }).title])
+  t.deepEqual(titlesOf(every)?.slice(0, 2), [
+    ['OnCreated', 'first'],
+    ['OnCreated', 'moved'],
+  ])
+  for (const client of [one, same]) t.deepEqual(titlesOf(client), [['OnCreated', 'first']])
+  t.deepEqual(titlesOf(user), [])
   slow.resource.hub?.disconnectSockets()
   await emptied(slow)
 })
