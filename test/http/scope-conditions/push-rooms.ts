@@ -27,6 +27,8 @@ const SCOPES: Readonly<Record<string, Scope | null>> = {
   next: { ownerId: 2 },
   text: filter.eq('title', '"]#0'),
   nobody: { ownerId: [] },
+  both: { ownerId: [1, 2], title: ['x', 'y'] },
+  turned: { title: ['y', 'x'], ownerId: [2, 1] },
   every: filter.gt('id', 0),
   wrong: 'ownrId=1',
   moment: filter.lt('since', new Date('2020-01-01T00:00:00Z')),
@@ -156,6 +158,7 @@ const asksIn = (statements: readonly string[]): readonly string[] =>
 test.serial('clients whose scopes are equal share a room, and others do not', async (t) => {
   await together(['one', 'same'], async () => t.is(roomsOf(tickets).length, 1))
   await together(['values', 'equal'], async () => t.is(roomsOf(tickets).length, 1))
+  await together(['both', 'turned'], async () => t.is(roomsOf(tickets).length, 1))
   await together(['one', 'other', 'values', 'user 1', 'user 2', 'fixed', 'text', 'nobody'], async () => {
     t.is(roomsOf(tickets).length, 8)
   })
