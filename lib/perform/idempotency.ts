@@ -8,7 +8,7 @@ import { internalError } from '../common/internalError.js'
 import { type Problem, problem } from '../common/problem.js'
 import { classifyFailure } from '../sequelize/failure.js'
 import {
-  deleteIdempotencyRecords,
+  deleteExpiredRecords,
   findExpiredRecords,
   findIdempotencyRecord,
   insertIdempotencyRecord,
@@ -43,9 +43,10 @@ export async function writeIdempotently(
   const model = requireIdempotencyModel(store)
   const { id, fingerprint, expires: expiresAt } = idempotency
   const writeOnce = async (transaction: Transaction): Promise<IdempotentResult> => {
-    const record = await findIdempotencyRecord(model, id, new Date(), transaction)
+    const now = new Date()
+    const record = await findIdempotencyRecord(model, id, now, transaction)
     if (record !== null && !record.isExpired) return { ...replayReply(record, idempotency, plan), done: null }
-    if (record !== null) await deleteIdempotencyRecords(model, [id], transaction)
+    if (record !== null) await deleteExpiredRecords(model, [id], now, transaction)
     await insertIdempotencyRecord(model, { id, fingerprint, expiresAt }, transaction).catch((error: unknown) => {
       // A duplicate request inserted the key first. The next attempt finds the stored reply.
       throw classifyFailure(error, store.dialect) === 'unique' ? markRaced(inProgressProblem()) : error
@@ -151,7 +152,8 @@ function cleanUp(store: StatementContext): void {
 
 async function removeExpired(store: StatementContext): Promise<void> {
   const model = requireIdempotencyModel(store)
-  const ids = await findExpiredRecords(model, new Date(), CLEANUP_SIZE)
+  const now = new Date()
+  const ids = await findExpiredRecords(model, now, CLEANUP_SIZE)
   if (ids.length > 0)
-    await runSingleStatement(store, (transaction) => deleteIdempotencyRecords(model, ids, transaction))
+    await runSingleStatement(store, (transaction) => deleteExpiredRecords(model, ids, now, transaction))
 }

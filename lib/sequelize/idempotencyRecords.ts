@@ -83,12 +83,18 @@ export async function storeReply(
     .update({ reply } as never, { where: { id } as never, ...transactionOptions(model, transaction) })
 }
 
-export async function deleteIdempotencyRecords(
+/**
+ * Deletes records, unless they are no longer expired: another process may have removed an expired record and stored a
+ * new one with the same key.
+ */
+export async function deleteExpiredRecords(
   model: ModelStatic<Model>,
   ids: readonly string[],
+  now: Date,
   transaction: Transaction,
 ): Promise<void> {
-  await model.unscoped().destroy({ where: { id: ids } as never, ...transactionOptions(model, transaction) })
+  const where = { id: ids, expiresAt: { [Op.lte]: now } }
+  await model.unscoped().destroy({ where, ...transactionOptions(model, transaction) } as object)
 }
 
 /** Returns the keys of some expired records, sorted so that processes that delete the same records do not deadlock. */

@@ -330,6 +330,25 @@ test('a twin in another process waits for the end of the first, and finds its re
   t.is(await Plain.count({ where: { name: 'apart' } }), 1)
 })
 
+test('of twins whose key has expired one writes again, and one in another process finds its reply', async (t) => {
+  const first = await server.post('/api/plain', { name: 'anew' }, key('anew'))
+  const kept = await Keys.findOne({ where: { reply: { [Op.like]: '%anew%' } } })
+  const values = kept?.get() as { id: string }
+  const expired = { expiresAt: new Date(0) } as never
+  await Keys.update(expired, { where: { id: values.id } })
+  // On SQLite whoever writes has the whole database.
+  if (server.name === 'sqlite') return t.is(await Keys.count({ where: { id: values.id } }), 1)
+  const transaction = await sequelize.transaction()
+  await Keys.destroy({ where: { id: values.id }, transaction })
+  await Keys.create(values as never, { transaction })
+  const other = server.post('/api/plain', { name: 'anew' }, key('anew'))
+  t.is(await Promise.race([other, wait(300, null)]), null)
+  await transaction.commit()
+  const { headers, text } = await other
+  t.deepEqual([headers.get('idempotency-replayed'), text], ['true', first.text])
+  t.is(await Plain.count({ where: { name: 'anew' } }), 1)
+})
+
 test('keys are strings of structured fields or bare text, of 1 to 255 characters: all else is 400', async (t) => {
   const long = 'a'.repeat(256)
   for (const text of ['"a', '"a"b', '""', '"a\\b"', long, `"${long}"`, ' ', 'é', 'aé', 'éa', '"é"']) {
