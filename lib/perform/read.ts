@@ -61,10 +61,9 @@ export function readVisible(
   where: Predicate,
   columns: readonly Column[],
   limit: number,
-  lock = false,
 ): Promise<readonly Row[]> {
   const { transaction } = store
-  const within: ReadOptions = { isFromPrimary: true, ...(transaction === undefined ? {} : { transaction, lock }) }
+  const within: ReadOptions = { isFromPrimary: true, ...(transaction === undefined ? {} : { transaction }) }
   return readConditionally(store, { where, columns, order: [], limit }, within)
 }
 
@@ -82,8 +81,8 @@ async function readConditionally(
 }
 
 /**
- * Reads records that the model's scope shows, for the response of a write. In a transaction with a snapshot, locks the
- * records to read their current values. Records are not locked if a column belongs to another table.
+ * Reads records that the model's scope shows, for the response of an action. In a transaction with a snapshot, locks
+ * the records to read their current values. Records are not locked if a column belongs to another table.
  */
 export function readVisibleAsLocked(
   store: StatementContext,
@@ -91,8 +90,10 @@ export function readVisibleAsLocked(
   columns: readonly Column[],
   limit: number,
 ): Promise<readonly Row[]> {
+  const { transaction } = store
   const lock = store.dialect.readsSnapshots && columns.every(({ joins }) => joins.length === 0)
-  return readVisible(store, where, columns, limit, lock)
+  const within: ReadOptions = transaction === undefined ? {} : { transaction, lock }
+  return readConditionally(store, { where, columns, order: [], limit }, within)
 }
 
 /** Reads records that were just written, by any condition, in any order. */

@@ -8,6 +8,7 @@ import { problem } from '../../common/problem.js'
 import { limitOptionsOf } from '../../sequelize/connections.js'
 import { acceptNulls, identifyByText } from '../../sequelize/instances.js'
 import { hasHooks } from '../../sequelize/model.js'
+import { readOptionOf } from '../../sequelize/primary.js'
 import { UnsafeSession } from '../../sequelize/session.js'
 import { setValues, toSettableValues } from '../build.js'
 import { readRecord } from '../read.js'
@@ -32,7 +33,7 @@ export async function loadLocked(
   const options = {
     ...exactReadOptions(store),
     where: buildWhereTree(store, where),
-    ...(within ?? { useMaster: true, ...limitOptionsOf(store.limit) }),
+    ...(within ?? { ...readOptionOf(), ...limitOptionsOf(store.limit) }),
     paranoid: !deleted,
   } as FindOptions
   const instance = await withSequelizeTimeout(store, transaction, () => store.model.findOne(options))

@@ -82,6 +82,12 @@ async function open(t: ExecutionContext, { options, hide = pass }: Variant): Pro
     flatten: ['team'],
     push: { io },
     relations: { team: { routes: true }, tags: { write: true, routes: true } },
+    actions: {
+      look: { on: 'record', method: 'get', handler: pass },
+      best: { on: 'collection', method: 'get', handler: () => [1] },
+      praise: { on: 'record', method: 'post', handler: pass },
+      choose: { on: 'collection', method: 'post', output: 'list', handler: () => [1] },
+    },
   })
   app.use(players)
   app.use(crudRouter(Tag, { ...shared, flatten: [] }))
@@ -126,6 +132,8 @@ const WRITES: readonly Step[] = [
   [428, 'PATCH', '/api/players/2', { level: 6 }],
   [404, 'PATCH', '/api/players/99', { level: 6 }, ANY],
   [200, 'PUT', '/api/players/2', { name: 'put', level: 7, teamId: 1 }, ANY],
+  [200, 'POST', '/api/players/2/praise', undefined, ANY],
+  [200, 'POST', '/api/players/choose'],
   [
     200,
     'PATCH',
@@ -182,6 +190,8 @@ const READS: readonly string[] = [
   '/api/players/1',
   '/api/players/1/team',
   '/api/players/1/tags',
+  '/api/players/1/look',
+  '/api/players/best',
 ]
 
 for (const variant of VARIANTS) {
