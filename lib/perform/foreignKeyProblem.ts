@@ -55,11 +55,12 @@ function fieldsOfColumns({ resource }: StatementContext, columns: readonly strin
 }
 
 /**
- * Returns the Problem for foreign keys without a referenced record. The Problem names only fields that clients know.
+ * Returns the Problem for foreign keys without a referenced record. The Problem names only fields that clients know, in
+ * the order of the model.
  */
-export function missingReferenceProblem({ translate }: Resource, fields: readonly Field[]): Problem {
+export function missingReferenceProblem({ fields, translate }: Resource, missing: readonly Field[]): Problem {
   const named = fields
-    .filter(({ targets, isKey }) => targets.size > 0 || isKey)
+    .filter((field) => missing.includes(field) && (field.targets.size > 0 || field.isKey))
     .map(({ json }) => [json, [translate(createMessage('foreign-key'))]] as const)
   return problem('conflict', {
     detail: MISSING_REFERENCE,

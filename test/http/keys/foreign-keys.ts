@@ -153,6 +153,7 @@ for (const base of ['/api/plain', '/api/saved']) {
     ] as const) {
       const { body } = await served.send(method, base + path, { json })
       t.deepEqual(body, { ...MISSING, errors }, `${method} ${path}`)
+      t.deepEqual(Object.keys(body.errors), Object.keys(errors), `in the order of the model: ${method} ${path}`)
     }
   })
 
@@ -275,6 +276,11 @@ test('hidden records and records that the database misses are named in one 409',
     const { body } = await served.send(method, `/api/matches${path}`, { json })
     const errors = Object.fromEntries(fields.map((field) => [field, ['does not exist.']]))
     t.deepEqual(body, { ...MISSING, errors }, `${method} ${path} ${JSON.stringify(json)}`)
+    t.deepEqual(
+      Object.keys(body.errors),
+      fields,
+      `in the order of the model: ${method} ${path} ${JSON.stringify(json)}`,
+    )
   }
   for (const [json, ...fields] of [
     [{ teamId: 99, groundId: 2, refereeId: 1 }, 'teamId', 'groundId', 'refereeId'],
