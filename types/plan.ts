@@ -159,8 +159,8 @@ interface HookedWrite {
 }
 
 /**
- * A condition on an existing record, such as its version. A record that fails it is reported differently from a missing
- * record.
+ * The condition on the version of an existing record. A record that fails it is reported differently from a missing
+ * record, and as an outdated version in nested bodies and batches.
  */
 export interface Precondition {
   /** The condition as part of the write's WHERE; null if the request lacks the required header. */
