@@ -79,7 +79,6 @@ async function resolveReferenceScope(
 
 /** Plans the foreign key checks of a request. A foreign key that may refer to every record needs no check. */
 export function planForeignKeyChecks({ references, readable }: View): readonly ForeignKeyCheck[] {
-  if (references.size === 0) return []
   return [...references].flatMap(([reference, guard]) => {
     const { field, key: name, resources } = reference
     const [target] = resources

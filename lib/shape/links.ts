@@ -74,7 +74,6 @@ function removeParameters(url: string, names: readonly string[]): string {
 function parameterNameOf(part: string): string {
   const equals = part.indexOf('=')
   const name = equals < 0 ? part : part.slice(0, equals)
-  if (!name.includes('%')) return name
   try {
     // A `+` for a blank is not decoded, because no searched parameter name contains a blank.
     return decodeURIComponent(name)

@@ -160,3 +160,25 @@ test('a new record below another is no file, and its answer does not differ by A
   t.is(made.body.name, 'new')
   t.notRegex(made.headers.get('vary') ?? '', /Accept/)
 })
+
+test('a computed field of a related record is an empty cell where there is no such record', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const named = { name: DataTypes.STRING(9) }
+    const Team = sequelize.define('Team', named, { timestamps: false })
+    const Player = sequelize.define('Player', named, { timestamps: false })
+    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+    const loud = {
+      type: 'string' as const,
+      needs: ['name'],
+      resolve: (records: readonly Readonly<Record<string, unknown>>[]) => records.map(({ name }) => `${name}!`),
+    }
+    app.use(crudRouter(Team, { computed: { loud } }))
+    app.use(crudRouter(Player, { operations: Operations.All | Operations.Export }))
+    return { Team, Player }
+  })
+  t.teardown(() => stage.close())
+  await stage.Team.create({ name: 'Lakers' })
+  await stage.Player.bulkCreate([{ name: 'Ann', teamId: 1 }, { name: 'Bob' }])
+  const { text } = await stage.get('/api/players?format=csv&select=name,team.loud,team.name')
+  t.is(text, 'name,team.loud,team.name\r\nAnn,Lakers!,Lakers\r\nBob,,\r\n')
+})
