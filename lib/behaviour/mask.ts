@@ -94,7 +94,8 @@ function createBehaviour(
           },
           amend: ({ fields }, plan, { identity }) => {
             const isWriteDenied = ({ name }: Field): boolean => !isPermitted(identity, masks.get(name)?.write ?? null)
-            return plan.kind === 'update' ? keepOmittedFields(plan, fields.filter(isWriteDenied)) : plan
+            const isUpdate = plan.kind === 'update' || plan.kind === 'restore'
+            return isUpdate ? keepOmittedFields(plan, fields.filter(isWriteDenied)) : plan
           },
         }),
     headers: PRIVATE_HEADERS,

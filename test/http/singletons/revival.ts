@@ -28,6 +28,7 @@ const stage = await openStage(({ sequelize }, app) => {
     color: { type: DataTypes.STRING(10), defaultValue: 'red' },
     note: DataTypes.STRING(20),
     points: { type: DataTypes.INTEGER, defaultValue: 0 },
+    banned: { type: DataTypes.BOOLEAN, defaultValue: false },
   })
   const Page = sequelize.define('Page', columns(), { timestamps: false })
   const Line = sequelize.define(
@@ -47,12 +48,14 @@ const stage = await openStage(({ sequelize }, app) => {
   }
   Object.assign(models, { Page, Line, Card })
   const fields = { points: { exclude: ['create', 'update'] } } as const
+  const mask = { banned: { write: 'restorer' } }
   const card = crudRouter(Card, {
     route: 'api/card',
     identity,
     singleton,
     operations,
     fields,
+    mask,
     createPolicy: ({ identity: caller }) => caller !== null,
     restorePolicy: hasRole('restorer'),
   })
@@ -63,6 +66,7 @@ const stage = await openStage(({ sequelize }, app) => {
       singleton,
       operations,
       fields,
+      mask,
       softDelete: true,
       audit: true,
       concurrency: true,
@@ -164,6 +168,28 @@ test('a PUT of a deleted record makes it anew as well, for whom may restore it',
   t.is(page.status, 201, page.text)
   t.is((await stage.get('/api/page', as('6'))).body.nick, 'hally')
 })
+
+for (const [method, user] of [
+  ['POST', '9'],
+  ['PUT', '10'],
+] as const) {
+  test(`a ${method} that restores it keeps what its caller may not write`, async (t) => {
+    await stage.post('/api/page', { nick: `${method} 1` }, as(user))
+    await models.Page?.update({ banned: true }, { where: { id: user } })
+    await stage.delete('/api/page', { ...as(user), ...any })
+    const json = { nick: `${method} 2`, banned: false }
+    const create = { 'if-none-match': '*' }
+    const made = await stage.send(method, '/api/page', { json, headers: { ...as(user), ...create } })
+    t.is(made.status, 201, made.text)
+    t.like(made.body, { nick: `${method} 2`, banned: true })
+    t.deepEqual((await stage.get('/api/page', as(user))).body, made.body)
+    await stage.delete('/api/page', { ...as(user), ...any })
+    const asRestorer = { ...as(`${user}!`), ...create }
+    const reset = await stage.send(method, '/api/page', { json: { nick: method }, headers: asRestorer })
+    t.is(reset.status, 201, reset.text)
+    t.like(reset.body, { nick: method, banned: false })
+  })
+}
 
 test('within the body of another record it stays a conflict, and nothing is written', async (t) => {
   await stage.post('/api/card', { nick: 'ida' }, as('8'))
