@@ -125,8 +125,13 @@ async function createIdempotencyRequest(
 
 /** Returns the parsed body, so that equal records have one fingerprint in JSON lines of any spacing. */
 function parsedBodyOf({ body, headers }: Call): unknown {
-  const isLines = typeof body === 'string' && mediaTypeOf(headers) === LINES
-  return isLines ? splitJsonLines(body).map((text): unknown => JSON.parse(text)) : body
+  if (typeof body !== 'string' || mediaTypeOf(headers) !== LINES) return body
+  try {
+    return splitJsonLines(body).map((text): unknown => JSON.parse(text))
+  } catch {
+    // An operation that ignores its body has not checked the body.
+    return body
+  }
 }
 
 /** Sorts the members of an object by name, because their order has no meaning in JSON. */

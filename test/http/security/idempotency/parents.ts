@@ -1,8 +1,9 @@
 // Requests below a parent, with an `Idempotency-Key` and without one, when the parent is missing or the caller may not see it.
 
 import ava from 'ava'
+import express from 'express'
 import { DataTypes } from 'sequelize'
-import { crudRouter, Problem } from '../../../../lib/index.js'
+import { crudRouter, Operations, Problem } from '../../../../lib/index.js'
 import { openStage } from '../../../support/stage.js'
 
 const test = ava.serial
@@ -58,4 +59,33 @@ test('a stored reply is not replayed if the scope of the parent refuses or fails
   failure = Object.assign(new Error('no such tenant'), { status: 404 })
   t.is((await create()).status, 500)
   t.deepEqual(reported, [failure])
+})
+
+test('operations without a body ignore texts of any media type, which the host may have parsed', async (t) => {
+  const own = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const Post = sequelize.define('Post', { name: DataTypes.STRING(9) }, plain)
+    const Tag = sequelize.define('Tag', { name: DataTypes.STRING(9) }, plain)
+    Post.belongsToMany(Tag, { as: 'tags', through: sequelize.define('PostTag', {}, plain) })
+    const operations = Operations.All | Operations.Restore
+    app.use(express.text({ type: '*/*' }))
+    app.use(
+      crudRouter(Post, { idempotency: true, softDelete: true, operations, relations: { tags: { routes: true } } }),
+    )
+    app.use(crudRouter(Tag))
+    return { Post, Tag }
+  })
+  t.teardown(() => own.close())
+  await own.Post.create({ name: 'a' })
+  await own.Tag.create({ name: 't' })
+  for (const type of ['text/plain', 'application/jsonl', 'application/json']) {
+    const send = async (method: string, path: string) => {
+      const headers = { 'Content-Type': type, 'Idempotency-Key': `${method} ${path} ${type}` }
+      return (await own.send(method, path, { body: 'not {JSON', headers })).status
+    }
+    t.is(await send('PUT', '/api/posts/1/tags/1'), 204, type)
+    t.is(await send('DELETE', '/api/posts/1'), 204, type)
+    t.is(await send('POST', '/api/posts/1/restore'), 200, type)
+    t.is(await send('POST', '/api/posts/1/restore'), 200, type)
+  }
 })
