@@ -56,15 +56,17 @@ export function hasRoomsByValue(cluster: ClusterSubscriptions): boolean {
   return false
 }
 
-/** Rooms that fixed attributes define and that the record has left with this change. */
+/**
+ * Rooms that fixed attributes define and that the record has left with this change. A room without fixed attributes
+ * keeps its name, so it is never among them.
+ */
 export function findRoomsLeft(
   cluster: ClusterSubscriptions,
   { values }: RecordBefore,
   change: ChangeWithValues | null,
 ): ReadonlySet<string> {
   const rooms = new Set<string>()
-  for (const [text, { condition, fixedAttributes }] of cluster.subscriptions()) {
-    if (condition.length > 0 || fixedAttributes.length === 0) continue
+  for (const [text, { fixedAttributes }] of cluster.subscriptions()) {
     const before = fixedAttributes.map((attribute) => values.get(attribute))
     if (!hasAllValues(before)) continue
     const room = roomNameOf(text, before)

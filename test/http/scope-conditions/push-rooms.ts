@@ -293,6 +293,15 @@ test.serial('a client with a fixed value and a condition receives one OnDeleted 
   })
 })
 
+test.serial('a client of one fixed value hears of what leaves also if nobody else listens', async (t) => {
+  await together(['fixed'], async ([fixed]) => {
+    const { id } = await Ticket.create({ title: 'x', ownerId: 1 } as never).then((made) => made.get() as { id: number })
+    t.is((await stage.patch(`/tickets/${id}`, { ownerId: 2 }, asUser('root'))).status, 200)
+    await stage.drain(tickets, fixed as Subscriber, (key) => ({ id: key, ownerId: 1 }))
+    t.deepEqual(fixed?.received, [['OnDeleted', id]])
+  })
+})
+
 test.serial('clients of one fixed value receive OnDeleted if a hook moves the record out of their scope', async (t) => {
   for (const router of [hooked, noted]) {
     const { route, model } = router.resource
