@@ -44,8 +44,8 @@ export async function createNested(request: NestedRequest): Promise<Reply> {
 }
 
 /**
- * Reads the parent's key. Returns the problem of a parent that cannot be read if the request has an `Idempotency-Key`,
- * because a stored reply is replayed even if the parent has been deleted since.
+ * Reads the parent's key. Returns the 404 of a missing parent if the request has an `Idempotency-Key`, because a stored
+ * reply is replayed even if the parent has been deleted since. A caller who is refused gets no stored reply.
  */
 async function findParentKey(request: NestedRequest): Promise<ParentKey | Problem> {
   const { target, call } = request
@@ -53,7 +53,7 @@ async function findParentKey(request: NestedRequest): Promise<ParentKey | Proble
     return await readParentKey(request)
   } catch (error) {
     const isReplayable = target.resource.behaviours.resolveIdempotency && call.headers['idempotency-key'] !== undefined
-    if (isReplayable && error instanceof Problem) return error
+    if (isReplayable && error instanceof Problem && error.status === 404) return error
     throw error
   }
 }

@@ -8,8 +8,9 @@ import { openStage } from '../../../support/stage.js'
 
 const test = ava.serial
 
-/** The error of the next evaluation of the scope of teams. */
+/** The error of the scope of teams, and the operations for which it is thrown; empty for all. */
 let failure: unknown = null
+let refused: readonly string[] = []
 const reported: unknown[] = []
 
 const stage = await openStage(({ sequelize }, app) => {
@@ -21,8 +22,8 @@ const stage = await openStage(({ sequelize }, app) => {
     crudRouter(Team, {
       relations: { players: { routes: true } },
       onError: (error) => void reported.push(error),
-      scope: () => {
-        if (failure !== null) throw failure
+      scope: ({ operation }) => {
+        if (failure !== null && (refused.length === 0 || refused.includes(operation))) throw failure
         return null
       },
     }),
@@ -36,6 +37,7 @@ const stage = await openStage(({ sequelize }, app) => {
 test.after.always(() => stage.close())
 test.afterEach.always(() => {
   failure = null
+  refused = []
   reported.length = 0
 })
 
@@ -53,8 +55,11 @@ test('a stored reply is not replayed if the scope of the parent refuses or fails
   t.is((await create()).status, 201)
   t.is((await create()).headers.get('idempotency-replayed'), 'true')
   failure = new Problem({ status: 403, detail: 'Teams are closed.' })
-  const refused = await create()
-  t.deepEqual([refused.status, refused.body.detail], [403, 'Teams are closed.'])
+  const denied = await create()
+  t.deepEqual([denied.status, denied.body.detail], [403, 'Teams are closed.'])
+  refused = ['getById']
+  t.is((await create()).status, 403)
+  refused = []
   // An error of the host is no problem of the package, whatever its status.
   failure = Object.assign(new Error('no such tenant'), { status: 404 })
   t.is((await create()).status, 500)
